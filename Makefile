@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults silence chat-faults recovery rollouts fuzz attack sbom gen format bench bench-hostile bench-large simulate clean clean-data chart clients cluster image-test
+.PHONY: help setup run watch debug test check unit integration faults silence chat-faults recovery rollouts fuzz attack sbom gen format bench bench-hostile bench-large clean clean-data chart clients cluster image-test
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -53,9 +53,6 @@ bench-hostile: setup ## Prints how long deliveries take while other endpoints of
 
 bench-large: setup ## Measures management on tables of 10 million rows, writes bench/LARGE-TABLES.md (10 GB of disk)
 	@exec node bench/run.ts --only large
-
-simulate: setup ## Simulates the delivery of webhooks with up to 10,000 workspaces, writes bench/SIMULATION.md
-	@exec node bench/simulate/run.ts
 
 faults: export FAULT_REPORT := bench/FAULTS.md
 faults: export HOOK_FAULT_REPORT := bench/HOOK-FAULTS.md

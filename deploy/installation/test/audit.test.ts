@@ -61,8 +61,6 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     await hook("ReplayService/CancelReplay", { replayId });
     await hook("EndpointService/UpdateEndpoint", { endpointId, active: false });
     await hook("EndpointService/UpdateEndpoint", { endpointId, active: true });
-    await hook("EndpointService/SetDeliverySettings", { settings: { slotsPerEndpoint: 3 } });
-    await hook("EndpointService/SetDeliverySettings", { settings: { slotsPerEndpoint: 3 } });
     await hook("EndpointService/DeleteEndpoint", { endpointId });
     await expect(hook("EndpointService/DeleteEndpoint", { endpointId })).rejects.toThrow("404");
     const incoming = await changeIncomingHook(toolgate);
@@ -92,7 +90,6 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       `replay.cancel ${replayId}`,
       `endpoint.deactivate ${endpointId} active`,
       `endpoint.activate ${endpointId} active`,
-      "delivery_settings.set  slots_per_endpoint",
       `endpoint.delete ${endpointId}`,
       "tool.create hooked description handler inbound_hook",
       "tool.expose hooked inbound_hook",

@@ -144,10 +144,6 @@ const ATTEMPTS: Record<string, Attempt> = {
   "outbound_webhook.v1.ReplayService/CancelReplay": { request: ({ replayId }) => ({ replayId }), foreign: 404 },
   "outbound_webhook.v1.UndeliveredService/ListUndelivered": ofResting(404),
   "outbound_webhook.v1.UndeliveredService/CountUndelivered": ofResting(404),
-  "outbound_webhook.v1.UndeliveredService/PullUndelivered": ofResting(404),
-  "outbound_webhook.v1.UndeliveredService/AcknowledgeUndelivered": ofResting(404, ({ eventId }) => ({
-    eventIds: [eventId],
-  })),
   "outbound_webhook.v1.EndpointService/ListEndpoints": listing,
   "outbound_webhook.v1.EndpointService/CreateEndpoint": {
     request: ({ receiverUrl }) => ({ url: receiverUrl, events: ["custom.*"] }),
@@ -158,11 +154,6 @@ const ATTEMPTS: Record<string, Attempt> = {
   "outbound_webhook.v1.EndpointService/UpdateEndpoint": ofEndpoint(404, { description: "changed" }),
   "outbound_webhook.v1.EndpointService/RotateSecret": ofEndpoint(404),
   "outbound_webhook.v1.EndpointService/DeleteEndpoint": ofEndpoint(404),
-  "outbound_webhook.v1.EndpointService/GetDeliverySettings": listing,
-  "outbound_webhook.v1.EndpointService/SetDeliverySettings": {
-    request: () => ({ settings: { slotsPerEndpoint: 3 } }),
-    foreign: 200,
-  },
 };
 
 /** RPCs that create something in the caller's own workspace. Tried last, because other RPCs would find it. */

@@ -154,11 +154,11 @@ export async function unlessDisconnected<T>(bus: Bus, request: () => Promise<T>)
 }
 
 function notConnected(): Error {
-  return new Error("not connected to the broker");
+  return new Error("not connected to NATS");
 }
 
 function connectionBroke(): Error {
-  return new Error("the connection to the broker broke");
+  return new Error("lost connection to NATS");
 }
 
 /** The client takes credentials separately from the addresses; those of the first address that has any apply to all. */

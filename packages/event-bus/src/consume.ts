@@ -4,7 +4,6 @@ import { Acknowledgements, type HeldMessage } from "./acknowledgements.ts";
 import { type Bus, unlessDisconnected } from "./connect.ts";
 import { type ConsumeOptions, consumeSessions } from "./consumer-session.ts";
 import { type BatchHandling, handleBatch } from "./handle-batch.ts";
-import { MessageBuffer } from "./message-buffer.ts";
 
 export interface ConsumeBatchesOptions extends ConsumeOptions, BatchHandling {
   /**
@@ -62,7 +61,7 @@ const RETURN_WITHIN_MS = 1_000;
  * Gives messages back after the consumer has stopped. Waits first until the broker knows that, or it would send them here
  * again.
  */
-export async function returnMessages(
+async function returnMessages(
   bus: Bus,
   acknowledgements: Acknowledgements,
   messages: readonly HeldMessage[],
@@ -82,4 +81,54 @@ export function consumeMessages(
   options: ConsumeOptions & { onMessage: (message: JsMsg) => void | Promise<void> },
 ): Promise<void> {
   return consumeSessions(options, { onMessage: options.onMessage });
+}
+
+/** Items that wait for one reader, which takes all of them together. */
+class MessageBuffer<T> {
+  readonly #capacity: number;
+  #items: T[] = [];
+  #closed = false;
+  #room = Promise.withResolvers<void>();
+  #arrival = Promise.withResolvers<void>();
+  #full = new AbortController();
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /** Adds an item; while the buffer is full, the promise that it returns waits for room. */
+  put(item: T): Promise<void> | undefined {
+    this.#items.push(item);
+    this.#arrival.resolve();
+    if (this.#items.length < this.#capacity || this.#closed) return undefined;
+    this.#full.abort();
+    return this.#room.promise;
+  }
+
+  /**
+   * Everything in the buffer as soon as there is something, but not before `fromMs`, on the clock of `performance.now`, unless
+   * the buffer is full; nothing once it is closed and empty.
+   */
+  async take(fromMs = 0): Promise<T[]> {
+    while (this.#items.length === 0 && !this.#closed) {
+      this.#arrival = Promise.withResolvers<void>();
+      await this.#arrival.promise;
+    }
+    const waitMs = fromMs - performance.now();
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal: this.#full.signal }).catch(() => {});
+    const items = this.#items;
+    this.#items = [];
+    this.#room.resolve();
+    this.#room = Promise.withResolvers<void>();
+    if (!this.#closed) this.#full = new AbortController();
+    return items;
+  }
+
+  /** Ends `take`; items in the buffer can still be taken. */
+  close(): void {
+    this.#closed = true;
+    this.#arrival.resolve();
+    this.#room.resolve();
+    this.#full.abort();
+  }
 }

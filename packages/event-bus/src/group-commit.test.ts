@@ -77,14 +77,6 @@ test("a commit that throws synchronously rejects its batch, and the next one is 
   expect([first.status, second.status]).toEqual(["rejected", "fulfilled"]);
 });
 
-test("a failed batch that nobody waits for does not end the process", async () => {
-  const { group, batches } = rig();
-  void group.add(1).catch(() => {});
-  await nextTick();
-  batches[0]?.fail(new Error("refused"));
-  await group[Symbol.asyncDispose]();
-});
-
 test("more items or bytes than may wait are refused immediately, until there is room again", async () => {
   const byItems = rig({ maxWaitingItems: 2, maxInFlight: 1 });
   void byItems.group.add(1);

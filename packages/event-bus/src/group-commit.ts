@@ -1,4 +1,4 @@
-/** Collects the items added in one turn of the event loop, and commits them as one batch. */
+/** Collects the items added in one tick, and commits them as one batch. */
 export interface GroupCommit<T> extends AsyncDisposable {
   /**
    * Resolves once the item's batch is committed. Rejects if that fails, or immediately when too much is waiting.

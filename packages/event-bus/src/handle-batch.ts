@@ -79,7 +79,7 @@ export async function handleBatch(
     for (const held of part) acknowledgements.reply(held, (message) => message.ack());
   }
 
-  /** A message that fails alone waits longer each time, so that the others get their turn without it. */
+  /** A message that fails alone waits longer each time, so that the others do not wait for it. */
   async function refuse(held: HeldMessage, error: unknown): Promise<void> {
     const { message } = held;
     const { deliveryCount } = message.info;

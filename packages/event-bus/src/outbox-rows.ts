@@ -6,16 +6,14 @@ import type { SettledNotice } from "./settled-notices.ts";
 /** A row of the table. */
 export interface OutboxRow {
   eventId: string;
-  /** Of the event. */
-  workspaceId: string;
   /** Unix seconds, of the event. */
   created: bigint;
   /** An encoded WorkspaceEvent. */
   bytes: Uint8Array;
 }
 
-export function outboxRow({ eventId, workspaceId, created }: WorkspaceEvent, bytes: Uint8Array): OutboxRow {
-  return { eventId, workspaceId, created, bytes };
+export function outboxRow({ eventId, created }: WorkspaceEvent, bytes: Uint8Array): OutboxRow {
+  return { eventId, created, bytes };
 }
 
 export interface DueRow extends OutboxRow {

@@ -11,9 +11,8 @@ import { measureQueue } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import { MAX_MESSAGE_BYTES, publishDurably } from "./batching-publisher.ts";
 import type { Bus } from "./connect.ts";
-import { listenersHeader } from "./consume-events.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { EVENT_LISTENERS, type EventListener, requiredListeners } from "./listeners.ts";
+import { EVENT_LISTENERS, type EventListener, listenersHeader, listenersOf } from "./listeners.ts";
 import {
   claimDue,
   type DueRow,
@@ -24,24 +23,22 @@ import {
   postpone,
   settleRows,
 } from "./outbox-rows.ts";
-import { PublishWindow } from "./publish-window.ts";
 import { receiveSettledNotices } from "./settled-notices.ts";
 
 /**
- * Events that a service must not lose, kept in its own Postgres schema until a settled notice of every required listener says
+ * Events that a service must not lose, kept in its own Postgres schema until a settled notice of every listener says
  * that it has them. An accepted event thus survives a crash at any point, and a wiped broker.
  */
 export interface Outbox extends AsyncDisposable {
   /**
-   * Resolves once the event is committed; events of one tick share the commit. Publishing follows in the background: while
-   * 128 events of its workspace, or 2 MiB, are published and not settled, the next ones wait for that.
+   * Resolves once the event is committed; events of one tick share the commit. Publishing follows in the background.
    * Rejects an event of more than 900 KiB, which is too large for the broker.
    */
   add(event: WorkspaceEvent): Promise<void>;
   /**
-   * Publishes events that were not settled in time again, to the listeners that lack them, but not more of one workspace
-   * than `add` would. Deletes events that were waiting only for a listener that has been removed. Returns how many
-   * events it handled; run in a loop by `runOutboxSweeper`.
+   * Publishes events that were not settled in time again, to the listeners that lack them. Deletes events that were
+   * waiting only for a listener that has been removed. Returns how many events it handled; run in a loop by
+   * `runOutboxSweeper`.
    */
   sweep(now: Date): Promise<number>;
 }
@@ -70,49 +67,22 @@ const MAX_EVENTS_PER_BATCH = 200;
 const MAX_EVENT_BYTES = 900 * 1024;
 /** Messages that may wait for a broker that is down; the sweeper publishes the rest. */
 const MAX_PUBLISHING = 32;
-/** Of these, events that follow others of their workspace may take so many: there is room for those that are new. */
-const MAX_FOLLOWING = 8;
-/** When an event that found no room in the window is due again; see `PublishWindow`. */
-const NO_ROOM_WAIT_MS = 120_000;
 
 /** See `Outbox`. Disposing commits the events that were added, and waits at most 5 s for the broker to store them. */
 export function createOutbox(options: OutboxOptions): Outbox {
   const { pool, schema, bus, source, listeners = EVENT_LISTENERS, onError } = options;
-  const required = requiredListeners(source, listeners);
+  const required = listenersOf(source, listeners);
   const publish = (rows: OutboxRow[], headers?: MsgHdrs) =>
     publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS, headers && { headers });
-  const window = new PublishWindow();
   const publishing = new Set<Promise<void>>();
-  let closed = false;
 
   /** Not awaited: the events are committed, and the sweeper publishes what fails here. */
   function publishSoon(rows: OutboxRow[]): void {
-    if (rows.length === 0) return;
-    if (publishing.size >= MAX_PUBLISHING) {
-      window.forget(rows);
-      return;
-    }
-    const sent = publish(rows).then(
-      () => {
-        publishing.delete(sent);
-        publishNext();
-      },
-      (error: unknown) => {
-        publishing.delete(sent);
-        window.forget(rows);
-        onError(error);
-      },
-    );
+    if (publishing.size >= MAX_PUBLISHING) return;
+    const sent = publish(rows)
+      .catch(onError)
+      .finally(() => publishing.delete(sent));
     publishing.add(sent);
-  }
-
-  /** What waits for room in the window and has some now. */
-  function publishNext(): void {
-    while (!closed && bus.isConnected() && publishing.size < MAX_FOLLOWING) {
-      const rows = window.next(MAX_MESSAGE_BYTES, performance.now());
-      if (rows.length === 0) return;
-      publishSoon(rows);
-    }
   }
 
   const group = createGroupCommit<OutboxRow>({
@@ -121,7 +91,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     sizeOf: (row) => row.bytes.length,
     async commit(rows) {
       await insertRows(pool, schema, rows, new Date(Date.now() + SETTLE_WITHIN_MS));
-      publishSoon(window.admit(rows, performance.now()));
+      publishSoon(rows);
     },
   });
   const measure = measureQueue(pool, { queue: `${schema}.outbox`, table: `${schema}.outbox`, due: "publish_after" });
@@ -129,10 +99,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
     bus,
     source,
     settle: (notices) => settleRows(pool, schema, notices, required),
-    onNotice(eventIds) {
-      window.settle(eventIds);
-      publishNext();
-    },
     onError,
   });
   return {
@@ -143,8 +109,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
       await group.add(outboxRow(event, bytes));
     },
     async sweep(now) {
-      window.expire(performance.now());
-      publishNext();
       const rows = await claimDue(pool, schema, now, new Date(now.getTime() + SETTLE_WITHIN_MS));
       const { true: complete = [], false: waiting = [] } = Object.groupBy(rows, (row) =>
         String(required.every((name) => row.settledBy.includes(name))),
@@ -155,33 +119,22 @@ export function createOutbox(options: OutboxOptions): Outbox {
           schema,
           complete.map((row) => row.eventId),
         );
-      const admitted = new Set(window.admit(waiting, performance.now()));
-      const noRoom = waiting.filter((row) => !admitted.has(row));
       const published: OutboxRow[] = [];
       const failures: unknown[] = [];
-      for (const message of messagesOf([...admitted], required)) {
-        if (failures.length > 0 && !bus.isConnected()) {
-          window.forget(message.rows);
-          continue;
-        }
+      for (const message of messagesOf(waiting, required)) {
+        if (failures.length > 0 && !bus.isConnected()) break;
         await publish(message.rows, message.headers).then(
           () => published.push(...message.rows),
-          (failure) => {
-            window.forget(message.rows);
-            failures.push(failure);
-          },
+          (failure) => failures.push(failure),
         );
       }
-      const later = new Date(now.getTime() + NO_ROOM_WAIT_MS);
-      const times = [...nextTimes(published, now), ...noRoom.map(({ eventId }) => ({ eventId, publishAfter: later }))];
-      if (times.length > 0) await postpone(pool, schema, times);
+      if (published.length > 0) await postpone(pool, schema, nextTimes(published, now));
       for (const failure of failures) onError(failure);
-      return complete.length + times.length;
+      return complete.length + published.length;
     },
     async [Symbol.asyncDispose]() {
       measure[Symbol.dispose]();
       await group[Symbol.asyncDispose]();
-      closed = true;
       await Promise.all(publishing);
       await settled[Symbol.asyncDispose]();
     },

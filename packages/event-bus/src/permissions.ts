@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { headers, PermissionViolationError } from "@nats-io/transport-node";
 import type { NatsAccess } from "@toolgate/service-registry/server-users";
 import type { Bus } from "./connect.ts";
@@ -34,7 +34,7 @@ export async function permissionsOf(bus: Bus, { publish, subscribe }: NatsAccess
   for (const subscription of subscriptions) subscription.unsubscribe();
   // The server's refusals came before its response to the flush.
   await nc.flush();
-  await turn();
+  await nextTick();
   const wanted = [
     ...tried.filter((subject) => refused.has(asLiteral(subject))),
     ...subscribe.filter((subject) => refused.has(subject)),

@@ -37,14 +37,12 @@ interface SettledNoticesOptions {
   bus: Bus;
   source: string;
   settle: (notices: SettledNotice[]) => Promise<void>;
-  /** Called in every replica, with each notice. Must not throw. */
-  onNotice: (eventIds: readonly string[]) => void;
   onError: (error: unknown) => void;
 }
 
 /** Receives the settled notices of listeners. `settle` gets them in batches, each in one replica of the source. */
 export function receiveSettledNotices(options: SettledNoticesOptions): AsyncDisposable {
-  const { bus, source, settle, onNotice, onError } = options;
+  const { bus, source, settle, onError } = options;
   const group = createGroupCommit<SettledNotice>({
     maxItems: MAX_NOTICES_PER_BATCH,
     maxInFlight: 1,
@@ -53,8 +51,7 @@ export function receiveSettledNotices(options: SettledNoticesOptions): AsyncDisp
       await sleep(GATHER_MS);
     },
   });
-  const subject = `settled.${source}`;
-  const shared = bus.nc.subscribe(subject, {
+  const subscription = bus.nc.subscribe(`settled.${source}`, {
     queue: source,
     callback(error, message) {
       try {
@@ -65,25 +62,10 @@ export function receiveSettledNotices(options: SettledNoticesOptions): AsyncDisp
       }
     },
   });
-  const own = bus.nc.subscribe(subject, {
-    callback(error, message) {
-      const notice = error ? undefined : readable(message.data);
-      if (notice) onNotice(notice.eventIds);
-    },
-  });
   return {
     async [Symbol.asyncDispose]() {
-      if (!bus.nc.isClosed()) for (const subscription of [shared, own]) subscription.unsubscribe();
+      if (!bus.nc.isClosed()) subscription.unsubscribe();
       await group[Symbol.asyncDispose]();
     },
   };
-}
-
-/** Nothing if it is malformed, which the replica that settles it reports. */
-function readable(data: Uint8Array): SettledNotice | undefined {
-  try {
-    return fromBinary(EventsSettledSchema, data);
-  } catch {
-    return undefined;
-  }
 }

@@ -53,15 +53,13 @@ const STREAMS: Readonly<Record<"CALLS" | "RECORDS" | "EVENTS" | "ATTEMPTS", Stre
 export type StreamName = keyof typeof STREAMS;
 
 /**
- * Creates one stream if it is missing (a new or a wiped broker), and replaces one that an earlier version created with
- * another retention, which the broker cannot change; the outboxes publish its events again. A new stream has the copies that
- * the bus asks for. Rejects within seconds while the broker is down.
+ * Creates one stream if it is missing (a new or a wiped broker), with the copies that the bus asks for. Rejects within
+ * seconds while the broker is down.
  */
 export async function ensureStream(bus: Bus, name: StreamName): Promise<void> {
   const found = await unlessDisconnected(bus, () => bus.jsm.streams.info(name)).catch(undefinedIfMissing);
   const { subjects, retention, discard, maxBytes, maxAgeMs } = STREAMS[name];
-  if (found?.config.retention === retention) return;
-  if (found) await unlessDisconnected(bus, () => bus.jsm.streams.delete(name)).catch(undefinedIfMissing);
+  if (found) return;
   const config = {
     name,
     subjects,

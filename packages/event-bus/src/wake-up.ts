@@ -8,7 +8,7 @@ export interface WakeUpSubject {
 }
 
 /**
- * Signals that there is due work: calls of one turn of the event loop send one message. It is not stored, and not sent
+ * Signals that there is due work: the calls of one tick send one message. It is not stored, and not sent
  * while the broker cannot be reached: polling makes up for a lost one.
  */
 export function createAnnouncer(bus: Pick<Bus, "nc" | "isConnected">, { subject }: WakeUpSubject): () => void {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { connectBus } from "../src/connect.ts";
@@ -114,21 +113,6 @@ test("a new version's settings reach a consumer that exists", async () => {
   await old;
   void rig.consume({ handle, maxAckPending: 20 });
   await eventually(async () => expect(await setting()).toBe(20));
-});
-
-test("replicas share the messages", async () => {
-  await using rig = await consumeRig();
-  const byReplica = [[] as string[], [] as string[]];
-  for (const mine of byReplica)
-    void rig.consume({
-      async handle(messages) {
-        mine.push(...messages.map((message) => message.string()));
-        await sleep(1);
-      },
-    });
-  await rig.publish(...numbers(100));
-  await eventually(() => expect(byReplica.flat().length).toBe(100));
-  expect(byReplica.flat().toSorted()).toEqual(numbers(100).toSorted());
 });
 
 test("takes no more messages than a few batches while one is handled", async () => {

@@ -1,15 +1,12 @@
-import { RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { connectBus } from "../src/connect.ts";
 import type { EventListener } from "../src/listeners.ts";
 import { announceSettled } from "../src/settled-notices.ts";
-import { ensureStreams } from "../src/streams.ts";
 import { event, outboxRig, SOURCE } from "./outbox-rig.ts";
 
-const ONE: EventListener = { name: "one", subject: "events.>", isRequired: true };
-const OTHER: EventListener = { name: "other", subject: `events.${SOURCE}`, isRequired: true };
-const BEST_EFFORT: EventListener = { name: "best-effort", subject: "events.>", isRequired: false };
+const ONE: EventListener = { name: "one", subject: "events.>" };
+const OTHER: EventListener = { name: "other", subject: `events.${SOURCE}` };
 
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `evt_${prefix}${index}`);
 const later = (ms: number) => new Date(Date.now() + ms);
@@ -82,15 +79,6 @@ test("settled notices that reach two replicas at the same time leave no event be
   expect(rig.errors).toEqual([]);
 });
 
-test("settled notices of more events than one message can have settle all of them", async () => {
-  await using rig = await outboxRig([ONE]);
-  const { length } = await Promise.all(ids("", 50).map((id) => rig.outbox.add(event(id))));
-  const unknown = Array.from({ length: 40_000 }, (_, index) => `evt_${String(index).padStart(32, "0")}`);
-  announceSettled(rig.bus, `events.${SOURCE}`, settled(ONE, [...unknown, ...ids("", length)]));
-  await eventually(async () => expect(await rig.rows()).toEqual([]));
-  expect(rig.errors).toEqual([]);
-});
-
 test("a listener added by an upgrade gets the waiting events, and a removed one delays none", async () => {
   await using rig = await outboxRig([ONE, OTHER]);
   rig.receive(true);
@@ -104,38 +92,4 @@ test("a listener added by an upgrade gets the waiting events, and a removed one 
   const downgraded = rig.outboxOn(rig.bus, rig.pool, [ONE]);
   expect(await downgraded.sweep(later(3_600_000))).toBe(1);
   expect(await rig.rows()).toEqual([]);
-});
-
-test("a listener that may miss events delays no deletion", async () => {
-  await using rig = await outboxRig([ONE, BEST_EFFORT]);
-  rig.receive(true);
-  const bestEffort = rig.receiver(true, BEST_EFFORT);
-  await rig.outbox.add(event("evt_1"));
-  await eventually(async () => expect(await rig.rows()).toEqual([]));
-  await eventually(() => expect(bestEffort.received).toEqual(["evt_1"]));
-  await bestEffort.stop();
-  await rig.outbox.add(event("evt_2"));
-  await eventually(async () => expect(await rig.rows()).toEqual([]));
-});
-
-test("the work queue of an earlier version is replaced, and its events are published again", async () => {
-  await using rig = await outboxRig([ONE]);
-  const { streams } = rig.bus.jsm;
-  await streams.delete("EVENTS");
-  await streams.add({
-    name: "EVENTS",
-    subjects: ["events.>"],
-    retention: RetentionPolicy.Workqueue,
-    storage: StorageType.File,
-  });
-  await rig.outbox.add(event("evt_1"));
-  await eventually(async () => expect((await streams.info("EVENTS")).state.messages).toBe(1));
-  await Promise.all([ensureStreams(rig.bus), ensureStreams(rig.bus)]);
-  expect((await streams.info("EVENTS")).config).toMatchObject({ retention: "limits", discard: "old" });
-  const received = rig.receive(true);
-  await eventually(async () => {
-    await rig.outbox.sweep(later(31_000));
-    expect(await rig.rows()).toEqual([]);
-  });
-  expect(received).toContain("evt_1");
 });

@@ -8,14 +8,13 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { testNats } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { type Bus, connectBus } from "../src/connect.ts";
-import { consumeEvents } from "../src/consume-events.ts";
-import type { EventListener } from "../src/listeners.ts";
+import { consumeEvents, type EventListener } from "../src/listeners.ts";
 import { createOutbox, type Outbox } from "../src/outbox.ts";
 import { announceSettled } from "../src/settled-notices.ts";
 import { ensureStreams } from "../src/streams.ts";
 
 export const SOURCE = "source";
-export const RECEIVER: EventListener = { name: "receiver", subject: "events.>", isRequired: true };
+export const RECEIVER: EventListener = { name: "receiver", subject: "events.>" };
 
 export function event(eventId: string, dataJson = "{}", created = new Date(), workspaceId = "w"): WorkspaceEvent {
   const seconds = BigInt(Math.floor(created.getTime() / 1000));

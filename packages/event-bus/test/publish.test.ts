@@ -143,43 +143,6 @@ test("a batch that is larger than its items' stated sizes is split", async () =>
   expect(Math.max(...stored.map((message) => message.length))).toBeLessThanOrEqual(MAX_MESSAGE_BYTES);
 });
 
-test("an item that cannot be encoded rejects its own batch and ends nothing else", async () => {
-  await using server = await testNats();
-  await using bus = await connectBus({ servers: server.url, name: "test" });
-  await using publisher = createBatchingPublisher<string>({
-    bus,
-    subject: "records.test",
-    sizeOf: () => 1,
-    maxItems: 1,
-    encode([item]) {
-      if (item === "bad") throw new Error("cannot encode");
-      return text.encode(item);
-    },
-  });
-  const [bad, good] = await Promise.allSettled([publisher.add("bad"), publisher.add("good")]);
-  expect([bad.status, good.status]).toEqual(["rejected", "fulfilled"]);
-});
-
-test("publishing leaves no listener behind", async () => {
-  await using server = await testNats();
-  await using bus = await connectBus({ servers: server.url, name: "test" });
-  let listeners = 0;
-  const counted: Bus = Object.create(bus, {
-    onDisconnect: {
-      value(listener: () => void) {
-        listeners += 1;
-        const off = bus.onDisconnect(listener);
-        return () => {
-          listeners -= 1;
-          off();
-        };
-      },
-    },
-  });
-  await Promise.all(Array.from({ length: 50 }, () => publishDurably(counted, "records.test", text.encode("x"))));
-  expect(listeners).toBe(0);
-});
-
 test("a closed bus refuses to publish, and closing does not wait for a broker that is down", async () => {
   await using server = await testNats();
   const bus = await connectBus({ servers: server.url, name: "test" });

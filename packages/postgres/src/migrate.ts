@@ -1,7 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { buildIndexes, isIndexMigration } from "./concurrent-index.ts";
 import { type Pool, type Queryable, transactionOn, withClient } from "./pool.ts";
 import { giveSchema } from "./service-role.ts";
 
@@ -15,40 +13,31 @@ interface Migrations {
   dir: string;
 }
 
-interface Migration {
-  number: number;
-  name: string;
-  text: string;
-}
-
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** An arbitrary constant: services that migrate the same database at the same time wait for each other. */
 const MIGRATION_LOCK = 7_318_402;
-const LOCK_RETRY_MS = 100;
 
-async function migrationFiles(dir: string): Promise<{ number: number; name: string }[]> {
+async function migrationFiles(dir: string): Promise<string[]> {
   const names = (await readdir(dir)).filter((name) => name.endsWith(".sql")).sort();
-  return names.map((name, index) => {
-    const number = Number(FILE_NAME.exec(name)?.[1] ?? Number.NaN);
-    if (number !== index + 1)
+  for (const [index, name] of names.entries()) {
+    if (Number(FILE_NAME.exec(name)?.[1]) !== index + 1)
       throw new Error(`migration ${name}: expected number ${index + 1} and a name like 0001_name.sql`);
-    return { number, name };
-  });
+  }
+  return names;
 }
 
-async function appliedNumber(queryable: Queryable, schema: string): Promise<number> {
-  const exists = await queryable.query("select to_regclass($1) is not null as exists", [`${schema}.migrations`]);
-  if (!exists.rows[0].exists) return 0;
-  const applied = await queryable.query(`select coalesce(max(number), 0)::int as number from ${schema}.migrations`);
-  return applied.rows[0].number;
+/** The names of the applied migrations, in order. */
+async function appliedMigrations(db: Queryable, schema: string): Promise<string[]> {
+  const exists = await db.query("select to_regclass($1) is not null as exists", [`${schema}.migrations`]);
+  if (!exists.rows[0].exists) return [];
+  const { rows } = await db.query(`select name from ${schema}.migrations order by number`);
+  return rows.map(({ name }) => name);
 }
 
 /**
- * Applies every migration that the database does not have yet. Returns the names applied. Safe to repeat and to run on
- * several replicas at the same time. Migrations that follow each other share a transaction; one that begins with the
- * line `-- no transaction` builds its indexes outside of any, so that nobody's writes wait for them. Throws when a
- * file's name or number is wrong, and then changes nothing; or when its SQL fails, and then its transaction has no
- * effect.
+ * Applies every migration that the database does not have yet, in one transaction. Returns the names applied. Safe to
+ * repeat and to run on several replicas at the same time. Throws when a file's name or number is wrong or its SQL fails,
+ * and then changes nothing.
  */
 export async function migrate({ pool, schema, dir, role }: Migrations): Promise<string[]> {
   const files = await migrationFiles(dir);
@@ -56,66 +45,32 @@ export async function migrate({ pool, schema, dir, role }: Migrations): Promise<
     // Closes the connection afterwards, and with it ends its settings and its lock.
     discard(new Error("used for migrations"));
     await client.query("set statement_timeout = 0");
-    await lockMigrations(client);
-    if (role !== undefined) {
-      await transactionOn(client, discard, () => giveSchema(client, schema, role));
-      await client.query(`set role ${role}`);
-    }
-    const applied = await appliedNumber(client, schema);
-    if (applied === 0) await createLog(client, schema);
-    const pending: Migration[] = [];
-    for (const file of files.slice(applied)) {
-      pending.push({ ...file, text: await readFile(join(dir, file.name), "utf8") });
-    }
-    for (const group of groupsOf(pending)) {
-      const [first] = group;
-      if (first && isIndexMigration(first.text)) await apply(client, schema, first);
-      else
-        await transactionOn(client, discard, async () => {
-          for (const migration of group) await apply(client, schema, migration);
-        });
-    }
-    return pending.map(({ name }) => name);
+    await client.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
+    return transactionOn(client, discard, async () => {
+      if (role !== undefined) {
+        await giveSchema(client, schema, role);
+        await client.query(`set local role ${role}`);
+      }
+      const { length: applied } = await appliedMigrations(client, schema);
+      if (applied === 0) await createLog(client, schema);
+      const pending = files.slice(applied);
+      for (const [index, name] of pending.entries()) {
+        await apply(client, name, await readFile(join(dir, name), "utf8"));
+        await client.query(`insert into ${schema}.migrations (number, name) values ($1, $2)`, [
+          applied + index + 1,
+          name,
+        ]);
+      }
+      return pending;
+    });
   });
 }
 
-/** The migrations that share a transaction, and on its own each that has none. */
-function groupsOf(pending: readonly Migration[]): Migration[][] {
-  const groups: Migration[][] = [];
-  let open: Migration[] | undefined;
-  for (const migration of pending) {
-    if (isIndexMigration(migration.text)) {
-      groups.push([migration]);
-      open = undefined;
-    } else if (open) {
-      open.push(migration);
-    } else {
-      open = [migration];
-      groups.push(open);
-    }
-  }
-  return groups;
-}
-
-async function apply(client: Queryable, schema: string, { number, name, text }: Migration): Promise<void> {
+async function apply(client: Queryable, name: string, text: string): Promise<void> {
   try {
-    if (isIndexMigration(text)) await buildIndexes(client, text);
-    else await client.query(text);
+    await client.query(text);
   } catch (cause) {
     throw new Error(`migration ${name}: ${(cause as Error).message}`, { cause });
-  }
-  await client.query(`insert into ${schema}.migrations (number, name) values ($1, $2)`, [number, name]);
-}
-
-/**
- * Tries again until it gets the lock, because a statement that waits for it would delay the index that the lock's owner
- * builds.
- */
-async function lockMigrations(client: Queryable): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query("select pg_try_advisory_lock($1) as locked", [MIGRATION_LOCK]);
-    if (rows[0].locked) return;
-    await sleep(LOCK_RETRY_MS);
   }
 }
 
@@ -135,7 +90,7 @@ async function createLog(client: Queryable, schema: string): Promise<void> {
 export async function assertMigrated({ pool, schema, dir }: Migrations): Promise<void> {
   const files = await migrationFiles(dir);
   await assertReachable(pool);
-  const applied = await appliedNumber(pool, schema);
+  const { length: applied } = await appliedMigrations(pool, schema);
   if (applied < files.length) {
     throw new Error(
       `schema ${schema} is at migration ${applied}, this version needs ${files.length}: run the migrations first`,
@@ -149,13 +104,11 @@ export async function migrationState({
   schema,
   dir,
 }: Migrations): Promise<{ missing: string[]; unknown: string[] }> {
-  const files = (await migrationFiles(dir)).map(({ name }) => name);
-  const exists = (await appliedNumber(pool, schema)) > 0;
-  const { rows } = exists ? await pool.query(`select name from ${schema}.migrations order by number`) : { rows: [] };
-  const applied = new Set((rows as { name: string }[]).map(({ name }) => name));
+  const files = await migrationFiles(dir);
+  const applied = await appliedMigrations(pool, schema);
   return {
-    missing: files.filter((name) => !applied.has(name)),
-    unknown: [...applied].filter((name) => !files.includes(name)),
+    missing: files.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !files.includes(name)),
   };
 }
 

@@ -14,7 +14,6 @@ import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/deli
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
-import { SignedPullService } from "@toolgate/gen/toolgate/outbound_webhook/v1/signed_pull_pb";
 import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
@@ -156,7 +155,7 @@ export const SERVICES = {
     ],
   },
   "outbound-webhook": {
-    rpcs: [EndpointService, EventService, DeliveryService, ReplayService, UndeliveredService, SignedPullService],
+    rpcs: [EndpointService, EventService, DeliveryService, ReplayService, UndeliveredService],
     hotCalls: [],
     schema: "outbound_webhook",
     needs: ["postgres", "nats", "sealing-keys"],
@@ -176,15 +175,9 @@ export const SERVICES = {
       { ...SMTP_URL, roles: ["dispatcher"] },
       { ...MAIL_FROM, roles: ["dispatcher"] },
       { name: "ROLES", meaning: "process roles, separated by commas; all when unset" },
-      SHARE,
       { name: "WORKER_CONCURRENCY", meaning: "concurrent attempts per worker" },
       { name: "DELIVERIES_PER_WORKSPACE", meaning: "concurrent attempts per workspace", roles: QUEUE_ROLES },
       { name: "DELIVERIES_PER_ENDPOINT", meaning: "concurrent attempts per endpoint", roles: QUEUE_ROLES },
-      {
-        name: "MAX_DELIVERIES_PER_ENDPOINT",
-        meaning: "what a workspace may choose instead of DELIVERIES_PER_ENDPOINT, at most",
-        roles: QUEUE_ROLES,
-      },
       {
         name: "FAILING_DELIVERIES_PER_WORKSPACE",
         meaning: "concurrent attempts to failing or slow endpoints",

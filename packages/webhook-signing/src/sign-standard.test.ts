@@ -27,18 +27,6 @@ test("[OUT] signatures equal those of the standardwebhooks library", () => {
   );
 });
 
-test("[OUT] the standardwebhooks library verifies our headers", () => {
-  const secret = generateSecret();
-  const seconds = Math.floor(Date.now() / 1000);
-  const headers = {
-    "webhook-id": id,
-    "webhook-timestamp": String(seconds),
-    "webhook-signature": signStandard(secret, id, seconds, body),
-  };
-  expect(new Webhook(secret).verify(body, headers)).toEqual({ test: "Grüße" });
-  expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
-});
-
 test("[OUT] a secret of another form cannot sign", () => {
   for (const secret of ["", "whsec_", "abcd", "whsec_a", "whsec_ab-_", "whsec_abc d"]) {
     expect(() => signStandard(secret, id, now, body)).toThrow(TypeError);

@@ -85,11 +85,6 @@ test("[AUTH-2] [AUTH-3] exactly 300 s passes in both directions, 301 s does not"
   }
 });
 
-test("[AUTH-3] another tolerance is respected", () => {
-  expect(verify({ secret, header: good, body, now: now + 60, toleranceSeconds: 60 }).ok).toBe(true);
-  expect(verify({ secret, header: good, body, now: now + 61, toleranceSeconds: 60 }).ok).toBe(false);
-});
-
 test("[AUTH-2] a clock that is not a number accepts nothing", () => {
   expect(verify({ secret, header: good, body, now: Number.NaN })).toEqual({ ok: false, reason: "outside-tolerance" });
 });

@@ -8,13 +8,7 @@ describe("the configuration", () => {
   it("[FAIR-2] [FAIR-3] has all roles and the specified caps by default", () => {
     const config = readConfig(ENV);
     expect([...config.roles]).toEqual(["manager", "fan-out", "dispatcher", "worker"]);
-    expect(config.core?.caps).toEqual({
-      perGroup: 5,
-      maxBorrowed: 5,
-      perMember: 2,
-      maxPerMember: 5,
-      suspectPerGroup: 2,
-    });
+    expect(config.core?.caps).toEqual({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
     expect(config.mail).toBeUndefined();
   });
 

@@ -3,12 +3,9 @@ import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections
 import { type Env, type EnvReader, readConfig as read } from "@toolgate/service-host/env";
 import { type MailSettings, type OutgoingSettings, readMail, readOutgoing } from "@toolgate/service-host/outgoing";
 import { type ProcessRoleOf, SERVICES } from "@toolgate/service-registry/services";
-import { WORKSPACE_BYTES_PER_SECOND } from "@toolgate/workspace-share/setting";
 
 const NAME = "outbound-webhook";
 const MAX_SLOTS = 1_000;
-/** What a workspace may choose for its endpoints if the operator does not say. */
-const MAX_CHOSEN_SLOTS = 5;
 
 export type ProcessRole = ProcessRoleOf<typeof NAME>;
 export const ROLES = Object.keys(SERVICES[NAME].roles) as ProcessRole[];
@@ -22,8 +19,6 @@ export interface Config extends NeedSettings<"nats">, OutgoingSettings {
   roles: ReadonlySet<ProcessRole>;
   /** Simultaneous attempts of a worker. */
   workerConcurrency: number;
-  /** What one workspace may use of a process over time: the attempts of a worker, and the signed requests of a manager. */
-  workspaceBytesPerSecond: number;
   /** Undefined when the worker is the only role. */
   core: CoreConfig | undefined;
   /** Undefined when no email is sent from here. */
@@ -39,7 +34,6 @@ export function readConfig(env: Env): Config {
       ...readOutgoing(reader),
       roles,
       workerConcurrency: reader.integer("WORKER_CONCURRENCY", { fallback: 256, min: 1, max: 10_000 }),
-      workspaceBytesPerSecond: reader.integer("WORKSPACE_BYTES_PER_SECOND", WORKSPACE_BYTES_PER_SECOND),
       core: workerOnly ? undefined : readCore(reader),
       mail: roles.has("dispatcher") ? readMail(reader) : undefined,
     };
@@ -61,18 +55,10 @@ function readCore(reader: EnvReader): CoreConfig {
 }
 
 function readCaps(reader: EnvReader): QueueCaps {
-  const perMember = reader.integer("DELIVERIES_PER_ENDPOINT", { fallback: 2, min: 1, max: MAX_SLOTS });
-  const perGroup = reader.integer("DELIVERIES_PER_WORKSPACE", { fallback: 5, min: 1, max: MAX_SLOTS });
+  const slots = (name: string, fallback: number) => reader.integer(name, { fallback, min: 1, max: MAX_SLOTS });
   return {
-    perGroup,
-    // Together at most twice the workspace's slots, so that what it can take of the workers stays bounded.
-    maxBorrowed: perGroup,
-    perMember,
-    maxPerMember: reader.integer("MAX_DELIVERIES_PER_ENDPOINT", {
-      fallback: Math.max(MAX_CHOSEN_SLOTS, perMember),
-      min: perMember,
-      max: MAX_SLOTS,
-    }),
-    suspectPerGroup: reader.integer("FAILING_DELIVERIES_PER_WORKSPACE", { fallback: 2, min: 1, max: MAX_SLOTS }),
+    perGroup: slots("DELIVERIES_PER_WORKSPACE", 5),
+    perMember: slots("DELIVERIES_PER_ENDPOINT", 2),
+    failingPerGroup: slots("FAILING_DELIVERIES_PER_WORKSPACE", 2),
   };
 }

@@ -7,9 +7,7 @@ import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
-import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { Config, CoreConfig } from "./config.ts";
-import { createPullShares } from "./domain/pull-shares.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
 import { DISPATCH } from "./events/dispatch-subject.ts";
 import { type CancelStore, createCancelStore } from "./store/deliveries/cancel-waiting.ts";
@@ -41,8 +39,6 @@ export interface Context {
   replayWakeUp: WakeUp;
   announceReplay: () => void;
   announceWork: () => void;
-  /** The turns of receivers' signed requests. */
-  pullShares: WorkspaceShares;
   now: () => Date;
 }
 
@@ -93,7 +89,6 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     replayWakeUp,
     announceReplay: () => replayWakeUp.signal(),
     announceWork,
-    pullShares: createPullShares(config.workspaceBytesPerSecond),
     now,
   };
 }

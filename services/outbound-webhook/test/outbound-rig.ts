@@ -14,7 +14,6 @@ import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_p
 import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
-import { SignedPullService } from "@toolgate/gen/toolgate/outbound_webhook/v1/signed_pull_pb";
 import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
@@ -71,8 +70,6 @@ export interface OutboundRig extends AsyncDisposable {
   deliveries(user: User): Client<typeof DeliveryService>;
   replays(user: User): Client<typeof ReplayService>;
   undelivered(user: User): Client<typeof UndeliveredService>;
-  /** What the gateway passes on from receivers. */
-  signedPulls: Client<typeof SignedPullService>;
   /** Registers an endpoint at a path of the receiver; returns its id and secret. */
   register(workspaceId: string, path: string, events?: string[]): Promise<{ id: bigint; secret: string }>;
   /** Reports an event as a service does; returns its id. */
@@ -131,13 +128,12 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
     applicationHosts: ["gate.example"],
     allowedTargets: ["127.0.0.1"],
     targetCaFile,
-    workspaceBytesPerSecond: 1024 ** 3,
     workerConcurrency: 256,
     core: {
       databaseUrl: database.url,
       databaseConnections: 6,
       sealingKeys: [{ version: 1, key: Buffer.alloc(32, 7) }],
-      caps: { perGroup: 5, maxBorrowed: 5, perMember: 2, maxPerMember: 5, suspectPerGroup: 2 },
+      caps: { perGroup: 5, perMember: 2, failingPerGroup: 2 },
     },
     mail: options.smtpUrl ? { smtpUrl: options.smtpUrl, from: "toolgate@gate.example" } : undefined,
     ...options.config,
@@ -209,7 +205,6 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
     deliveries,
     replays,
     undelivered,
-    signedPulls: createClient(SignedPullService, transport),
     async register(workspaceId, path, events = ["custom.*"]) {
       const created = await endpoints({ workspaceId }).createEndpoint({ url: `${receiver.url}${path}`, events });
       return { id: created.endpoint?.id ?? 0n, secret: created.secret };

@@ -5,22 +5,11 @@ import { AttemptBatchSchema, AttemptResultBatchSchema } from "@toolgate/gen/tool
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
-import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createLocalAttempts } from "../src/events/local-attempts.ts";
-import { createAttemptShares } from "../src/worker/attempt-shares.ts";
 import { type Attempts, createAttempts } from "../src/worker/make-attempts.ts";
 import { runWorker } from "../src/worker/worker.ts";
 
 const DONE: SafeFetchResult = { kind: "aborted" } as SafeFetchResult;
-const NO_CONTENT: SafeFetchResult = {
-  kind: "response",
-  status: 204,
-  headers: {},
-  body: Buffer.alloc(0),
-  truncated: undefined,
-  timings: { totalMs: 1 },
-} as unknown as SafeFetchResult;
 
 describe("a worker", () => {
   let resources: AsyncDisposableStack;
@@ -43,28 +32,22 @@ describe("a worker", () => {
   });
   afterEach(() => resources.disposeAsync());
 
-  function start(options: {
-    concurrency: number;
-    ackWaitMs?: number;
-    shares?: WorkspaceShares;
-    result?: SafeFetchResult;
-  }): Attempts {
-    const { result = DONE, shares = createAttemptShares(1024 ** 3), ...given } = options;
+  function start(options: { concurrency: number; ackWaitMs?: number }): Attempts {
     const send = async ({ url }: { url: string }) => {
       begun.push(url);
       await released;
-      return result;
+      return DONE;
     };
     const { concurrency } = options;
     const now = () => new Date();
-    const attempts = createAttempts({ safeFetch: { send }, shares, concurrency, attemptDeadlineMs: 10_000, now });
+    const attempts = createAttempts({ safeFetch: { send }, concurrency, attemptDeadlineMs: 10_000, now });
     const running = runWorker({
       bus,
       makeAttempt: attempts.make,
       signal: stopping.signal,
       onError: () => {},
       onTooLate: (count) => late.push(count),
-      ...given,
+      ...options,
     });
     resources.defer(async () => {
       stopping.abort();
@@ -89,13 +72,6 @@ describe("a worker", () => {
     return handedBack;
   }
 
-  async function publishLarge(workspaceId: string, ...ids: string[]): Promise<void> {
-    const notAfterMs = BigInt(Date.now() + 30_000);
-    const body = Buffer.alloc(50_000);
-    const attempts = ids.map((id) => ({ deliveryId: id, url: id, number: 1, notAfterMs, workspaceId, body }));
-    await bus.js.publish("attempts.send", toBinary(AttemptBatchSchema, create(AttemptBatchSchema, { attempts })));
-  }
-
   async function publish(...ids: string[]): Promise<void> {
     const notAfterMs = BigInt(Date.now() + 30_000);
     const attempts = ids.map((id) => ({
@@ -117,25 +93,6 @@ describe("a worker", () => {
     const { num_ack_pending, num_pending } = await consumer();
     expect(num_ack_pending).toBeLessThanOrEqual(6);
     expect(num_ack_pending + num_pending).toBe(20);
-  });
-
-  it("[FAIR] that makes as many attempts from the broker as it can has no room for those of its own process", async () => {
-    const attempts = start({ concurrency: 2 });
-    const local = createLocalAttempts({
-      bus,
-      attempts,
-      applyResults: async () => {},
-      concurrency: 2,
-      onError: () => {},
-      onTooLate: () => {},
-    });
-    expect(local.hasRoom()).toBe(true);
-    await publish("a", "b", "c");
-    await eventually(() => begun.length === 2);
-    expect(local.hasRoom()).toBe(false);
-    release();
-    await eventually(() => local.hasRoom());
-    expect(begun).toEqual(["a", "b", "c"]);
   });
 
   it("[OUT-57] that stops hands back the attempts that have not begun", async () => {
@@ -180,26 +137,6 @@ describe("a worker", () => {
     await publish("c");
     await eventually(() => begun.length > 0);
     expect(begun).toEqual(["c"]);
-  });
-
-  it("[FAIR] holds the slots of a workspace that has sent more than its share, and not those of others", async () => {
-    const reported: string[] = [];
-    bus.nc.subscribe("attempts.done", {
-      callback(_error, message) {
-        for (const { deliveryId } of fromBinary(AttemptResultBatchSchema, message.data).results)
-          reported.push(deliveryId);
-      },
-    });
-    release();
-    const limits = { bytesPerSecond: 1, burstBytes: 100_000, maxWaiting: 100, maxWaitMs: 3_600_000 };
-    start({ concurrency: 8, shares: createWorkspaceShares(limits), result: NO_CONTENT });
-    await publishLarge("noisy", "noisy 1", "noisy 2", "noisy 3");
-    await eventually(() => begun.length === 3);
-    await publishLarge("quiet", "quiet 1");
-    await eventually(() => reported.includes("quiet 1"));
-    expect(reported).toEqual(["noisy 1", "quiet 1"]);
-    stopping.abort();
-    await eventually(() => reported.length === 4);
   });
 
   it("[OUT] reports attempts that are too late, once per message, and makes the others", async () => {

@@ -1,5 +1,4 @@
 import { eventually } from "@toolgate/testbed/eventually";
-import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningToolgate, runToolgate, type TopologyKind } from "../running-toolgate.ts";
 
@@ -11,12 +10,6 @@ const EMITTER = {
   };`,
 };
 
-interface Pulled {
-  events?: { eventId: string; body: string; headers: Record<string, string> }[];
-  nextCursor?: string;
-  more?: boolean;
-}
-
 interface Replay {
   state: string;
   sent?: number;
@@ -26,7 +19,7 @@ interface Replay {
 
 describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
   let toolgate: RunningToolgate;
-  let endpoint: { id: string; secret: string };
+  let endpoint: { id: string };
   let key: { id: string; secret: string };
   beforeAll(async () => {
     toolgate = await runToolgate(kind);
@@ -40,25 +33,6 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     toolgate.manage<Response>(`outbound_webhook.v1.UndeliveredService/${rpc}`, { endpointId: endpoint.id, ...request });
   const replays = <Response>(rpc: string, request: Record<string, unknown>) =>
     toolgate.manage<Response>(`outbound_webhook.v1.ReplayService/${rpc}`, request);
-
-  test("[OUT-28] [WMGMT] a customer's server pulls what its endpoint refused, verifies and acknowledges it", async () => {
-    toolgate.receiver.behave(() => ({ status: 410 }));
-    await toolgate.call("emitter", key.secret);
-    const [event] = await eventually(async () => {
-      const { events = [] } = await undelivered<Pulled>("PullUndelivered");
-      return events.length === 1 && events;
-    });
-    const [request] = toolgate.receiver.requests;
-    expect(Buffer.from(event?.body ?? "").equals(request?.body ?? Buffer.alloc(0))).toBe(true);
-    const verified = new Webhook(endpoint.secret).verify(event?.body ?? "", event?.headers ?? {});
-    expect(verified).toMatchObject({ id: event?.eventId, data: { name: "Zoë" } });
-    expect(await undelivered("AcknowledgeUndelivered", { eventIds: [event?.eventId] })).toEqual({ acknowledged: 1 });
-    expect(await undelivered<Pulled>("PullUndelivered")).toEqual({});
-    const { events } = await undelivered<{ events: { pulledBy: string }[] }>("ListUndelivered", {
-      state: "UNDELIVERED_STATE_PULLED",
-    });
-    expect(events).toMatchObject([{ eventId: event?.eventId, pulledBy: toolgate.account.email }]);
-  });
 
   test("[OUT-52] [OUT-53] [WMGMT] a replay sends refused events again, and shows its progress", async () => {
     toolgate.receiver.behave(() => ({ status: 410 }));

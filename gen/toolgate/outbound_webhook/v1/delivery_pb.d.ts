@@ -574,7 +574,7 @@ export declare type GetEndpointBacklogResponse = Message<"toolgate.outbound_webh
   nextDueAt?: Timestamp | undefined;
 
   /**
-   * The last attempt failed, or its response dripped: the endpoint shares a few slots with other failing endpoints.
+   * The last attempt failed or took longer than 2 s, or its response dripped: the endpoint shares a few slots with other failing endpoints.
    *
    * @generated from field: bool failing = 6;
    */
@@ -839,7 +839,7 @@ export enum Cap {
   UNSPECIFIED = 0,
 
   /**
-   * The endpoint has its maximum of attempts under way: one if its last attempt failed or one takes unusually long.
+   * The endpoint has its maximum of attempts under way: one if its last attempt failed or took longer than 2 s.
    *
    * @generated from enum value: CAP_ENDPOINT = 1;
    */
@@ -853,7 +853,7 @@ export enum Cap {
   WORKSPACE = 2,
 
   /**
-   * The last attempt to this endpoint failed or one takes unusually long, and the slots that these endpoints share are
+   * The last attempt to this endpoint failed or took longer than 2 s, and the slots that these endpoints share are
    * taken.
    *
    * @generated from enum value: CAP_FAILING_ENDPOINTS = 3;

@@ -12,25 +12,6 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_toolgate_outbound_webhook_v1_endpoint: GenFile;
 
 /**
- * @generated from message toolgate.outbound_webhook.v1.DeliverySettings
- */
-export declare type DeliverySettings = Message<"toolgate.outbound_webhook.v1.DeliverySettings"> & {
-  /**
-   * How many attempts may be under way at the same time to each endpoint, from 1 to max_slots_per_endpoint; the default if it is
-   * not set. More than the default only to endpoints that have accepted a delivery before; failing and hanging endpoints have one.
-   *
-   * @generated from field: optional uint32 slots_per_endpoint = 1;
-   */
-  slotsPerEndpoint?: number | undefined;
-};
-
-/**
- * Describes the message toolgate.outbound_webhook.v1.DeliverySettings.
- * Use `create(DeliverySettingsSchema)` to create a new message.
- */
-export declare const DeliverySettingsSchema: GenMessage<DeliverySettings>;
-
-/**
  * @generated from message toolgate.outbound_webhook.v1.Endpoint
  */
 export declare type Endpoint = Message<"toolgate.outbound_webhook.v1.Endpoint"> & {
@@ -481,90 +462,6 @@ export declare type SendTestEventResponse = Message<"toolgate.outbound_webhook.v
 export declare const SendTestEventResponseSchema: GenMessage<SendTestEventResponse>;
 
 /**
- * @generated from message toolgate.outbound_webhook.v1.GetDeliverySettingsRequest
- */
-export declare type GetDeliverySettingsRequest = Message<"toolgate.outbound_webhook.v1.GetDeliverySettingsRequest"> & {
-  /**
-   * @generated from field: string workspace = 1;
-   */
-  workspace: string;
-};
-
-/**
- * Describes the message toolgate.outbound_webhook.v1.GetDeliverySettingsRequest.
- * Use `create(GetDeliverySettingsRequestSchema)` to create a new message.
- */
-export declare const GetDeliverySettingsRequestSchema: GenMessage<GetDeliverySettingsRequest>;
-
-/**
- * @generated from message toolgate.outbound_webhook.v1.GetDeliverySettingsResponse
- */
-export declare type GetDeliverySettingsResponse = Message<"toolgate.outbound_webhook.v1.GetDeliverySettingsResponse"> & {
-  /**
-   * @generated from field: toolgate.outbound_webhook.v1.DeliverySettings settings = 1;
-   */
-  settings?: DeliverySettings | undefined;
-
-  /**
-   * What the operator allows and has set.
-   *
-   * @generated from field: uint32 max_slots_per_endpoint = 2;
-   */
-  maxSlotsPerEndpoint: number;
-
-  /**
-   * @generated from field: uint32 default_slots_per_endpoint = 3;
-   */
-  defaultSlotsPerEndpoint: number;
-
-  /**
-   * All endpoints of the workspace share these.
-   *
-   * @generated from field: uint32 slots_per_workspace = 4;
-   */
-  slotsPerWorkspace: number;
-};
-
-/**
- * Describes the message toolgate.outbound_webhook.v1.GetDeliverySettingsResponse.
- * Use `create(GetDeliverySettingsResponseSchema)` to create a new message.
- */
-export declare const GetDeliverySettingsResponseSchema: GenMessage<GetDeliverySettingsResponse>;
-
-/**
- * @generated from message toolgate.outbound_webhook.v1.SetDeliverySettingsRequest
- */
-export declare type SetDeliverySettingsRequest = Message<"toolgate.outbound_webhook.v1.SetDeliverySettingsRequest"> & {
-  /**
-   * @generated from field: string workspace = 1;
-   */
-  workspace: string;
-
-  /**
-   * @generated from field: toolgate.outbound_webhook.v1.DeliverySettings settings = 2;
-   */
-  settings?: DeliverySettings | undefined;
-};
-
-/**
- * Describes the message toolgate.outbound_webhook.v1.SetDeliverySettingsRequest.
- * Use `create(SetDeliverySettingsRequestSchema)` to create a new message.
- */
-export declare const SetDeliverySettingsRequestSchema: GenMessage<SetDeliverySettingsRequest>;
-
-/**
- * @generated from message toolgate.outbound_webhook.v1.SetDeliverySettingsResponse
- */
-export declare type SetDeliverySettingsResponse = Message<"toolgate.outbound_webhook.v1.SetDeliverySettingsResponse"> & {
-};
-
-/**
- * Describes the message toolgate.outbound_webhook.v1.SetDeliverySettingsResponse.
- * Use `create(SetDeliverySettingsResponseSchema)` to create a new message.
- */
-export declare const SetDeliverySettingsResponseSchema: GenMessage<SetDeliverySettingsResponse>;
-
-/**
  * Management of outgoing webhook endpoints. Ids of another workspace fail with not_found.
  *
  * @generated from service toolgate.outbound_webhook.v1.EndpointService
@@ -635,26 +532,6 @@ export declare const EndpointService: GenService<{
     methodKind: "unary";
     input: typeof SendTestEventRequestSchema;
     output: typeof SendTestEventResponseSchema;
-  },
-  /**
-   * How the workspace's deliveries are sent.
-   *
-   * @generated from rpc toolgate.outbound_webhook.v1.EndpointService.GetDeliverySettings
-   */
-  getDeliverySettings: {
-    methodKind: "unary";
-    input: typeof GetDeliverySettingsRequestSchema;
-    output: typeof GetDeliverySettingsResponseSchema;
-  },
-  /**
-   * Replaces them. Attempts that are under way are not affected.
-   *
-   * @generated from rpc toolgate.outbound_webhook.v1.EndpointService.SetDeliverySettings
-   */
-  setDeliverySettings: {
-    methodKind: "unary";
-    input: typeof SetDeliverySettingsRequestSchema;
-    output: typeof SetDeliverySettingsResponseSchema;
   },
 }>;
 

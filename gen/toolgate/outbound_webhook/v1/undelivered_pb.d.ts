@@ -31,59 +31,42 @@ export declare type UndeliveredEvent = Message<"toolgate.outbound_webhook.v1.Und
   endpointId: bigint;
 
   /**
-   * @generated from field: toolgate.outbound_webhook.v1.UndeliveredState state = 4;
-   */
-  state: UndeliveredState;
-
-  /**
-   * @generated from field: toolgate.outbound_webhook.v1.UndeliveredReason reason = 5;
+   * @generated from field: toolgate.outbound_webhook.v1.UndeliveredReason reason = 4;
    */
   reason: UndeliveredReason;
 
   /**
    * Time of the event.
    *
-   * @generated from field: google.protobuf.Timestamp event_at = 6;
+   * @generated from field: google.protobuf.Timestamp event_at = 5;
    */
   eventAt?: Timestamp | undefined;
 
   /**
    * When the last delivery ended, or when the event arrived for the inactive endpoint.
    *
-   * @generated from field: google.protobuf.Timestamp undelivered_at = 7;
+   * @generated from field: google.protobuf.Timestamp undelivered_at = 6;
    */
   undeliveredAt?: Timestamp | undefined;
 
   /**
    * Of the last attempt; empty and 0 if there was none.
    *
-   * @generated from field: string error = 8;
+   * @generated from field: string error = 7;
    */
   error: string;
 
   /**
-   * @generated from field: uint32 response_code = 9;
+   * @generated from field: uint32 response_code = 8;
    */
   responseCode: number;
 
   /**
    * At most the latest 10, oldest first.
    *
-   * @generated from field: repeated string delivery_ids = 10;
+   * @generated from field: repeated string delivery_ids = 9;
    */
   deliveryIds: string[];
-
-  /**
-   * @generated from field: google.protobuf.Timestamp pulled_at = 11;
-   */
-  pulledAt?: Timestamp | undefined;
-
-  /**
-   * Email address of the user who acknowledged it; "endpoint's secret" if the call was signed with it.
-   *
-   * @generated from field: string pulled_by = 12;
-   */
-  pulledBy: string;
 };
 
 /**
@@ -109,14 +92,14 @@ export declare type ListUndeliveredRequest = Message<"toolgate.outbound_webhook.
   endpointId: bigint;
 
   /**
-   * Only these event types, without wildcards; at most 20. Not allowed with the state PULLED.
+   * Only these event types, without wildcards; at most 20.
    *
    * @generated from field: repeated string types = 3;
    */
   types: string[];
 
   /**
-   * Inclusive. Time of the event; with the state PULLED, of the acknowledgement.
+   * Inclusive. Time of the event.
    *
    * @generated from field: google.protobuf.Timestamp from = 4;
    */
@@ -130,24 +113,19 @@ export declare type ListUndeliveredRequest = Message<"toolgate.outbound_webhook.
   to?: Timestamp | undefined;
 
   /**
-   * @generated from field: toolgate.outbound_webhook.v1.UndeliveredState state = 6;
-   */
-  state: UndeliveredState;
-
-  /**
-   * @generated from field: toolgate.outbound_webhook.v1.UndeliveredOrder order = 7;
+   * @generated from field: toolgate.outbound_webhook.v1.UndeliveredOrder order = 6;
    */
   order: UndeliveredOrder;
 
   /**
    * 1 to 100, default 50.
    *
-   * @generated from field: uint32 page_size = 8;
+   * @generated from field: uint32 page_size = 7;
    */
   pageSize: number;
 
   /**
-   * @generated from field: string page_token = 9;
+   * @generated from field: string page_token = 8;
    */
   pageToken: string;
 };
@@ -253,200 +231,6 @@ export declare type UndeliveredCount = Message<"toolgate.outbound_webhook.v1.Und
 export declare const UndeliveredCountSchema: GenMessage<UndeliveredCount>;
 
 /**
- * @generated from message toolgate.outbound_webhook.v1.PullUndeliveredRequest
- */
-export declare type PullUndeliveredRequest = Message<"toolgate.outbound_webhook.v1.PullUndeliveredRequest"> & {
-  /**
-   * @generated from field: string workspace = 1;
-   */
-  workspace: string;
-
-  /**
-   * @generated from field: uint64 endpoint_id = 2;
-   */
-  endpointId: bigint;
-
-  /**
-   * 1 to 100, default 50. Fewer are returned if the bodies would exceed 256 KiB together.
-   *
-   * @generated from field: uint32 page_size = 3;
-   */
-  pageSize: number;
-
-  /**
-   * next_cursor of an earlier response; empty to start with the oldest. Events that become undelivered later always come
-   * after it, so a cursor never expires. After the database was restored from a backup, it starts with the oldest again.
-   *
-   * @generated from field: string cursor = 4;
-   */
-  cursor: string;
-};
-
-/**
- * Describes the message toolgate.outbound_webhook.v1.PullUndeliveredRequest.
- * Use `create(PullUndeliveredRequestSchema)` to create a new message.
- */
-export declare const PullUndeliveredRequestSchema: GenMessage<PullUndeliveredRequest>;
-
-/**
- * @generated from message toolgate.outbound_webhook.v1.PullUndeliveredResponse
- */
-export declare type PullUndeliveredResponse = Message<"toolgate.outbound_webhook.v1.PullUndeliveredResponse"> & {
-  /**
-   * @generated from field: repeated toolgate.outbound_webhook.v1.PulledEvent events = 1;
-   */
-  events: PulledEvent[];
-
-  /**
-   * After the last event; the cursor of the request if there are no events.
-   *
-   * @generated from field: string next_cursor = 2;
-   */
-  nextCursor: string;
-
-  /**
-   * There are more after the cursor now.
-   *
-   * @generated from field: bool more = 3;
-   */
-  more: boolean;
-};
-
-/**
- * Describes the message toolgate.outbound_webhook.v1.PullUndeliveredResponse.
- * Use `create(PullUndeliveredResponseSchema)` to create a new message.
- */
-export declare const PullUndeliveredResponseSchema: GenMessage<PullUndeliveredResponse>;
-
-/**
- * @generated from message toolgate.outbound_webhook.v1.PulledEvent
- */
-export declare type PulledEvent = Message<"toolgate.outbound_webhook.v1.PulledEvent"> & {
-  /**
-   * @generated from field: string event_id = 1;
-   */
-  eventId: string;
-
-  /**
-   * @generated from field: string event_type = 2;
-   */
-  eventType: string;
-
-  /**
-   * The exact body of a delivery, in UTF-8.
-   *
-   * @generated from field: string body = 3;
-   */
-  body: string;
-
-  /**
-   * The headers of a delivery, signed now, with names in lower case. Headers with the delivery's id and attempt are left
-   * out, and webhook-id is the event id.
-   *
-   * @generated from field: map<string, string> headers = 4;
-   */
-  headers: { [key: string]: string };
-
-  /**
-   * @generated from field: google.protobuf.Timestamp event_at = 5;
-   */
-  eventAt?: Timestamp | undefined;
-
-  /**
-   * @generated from field: toolgate.outbound_webhook.v1.UndeliveredReason reason = 6;
-   */
-  reason: UndeliveredReason;
-};
-
-/**
- * Describes the message toolgate.outbound_webhook.v1.PulledEvent.
- * Use `create(PulledEventSchema)` to create a new message.
- */
-export declare const PulledEventSchema: GenMessage<PulledEvent>;
-
-/**
- * @generated from message toolgate.outbound_webhook.v1.AcknowledgeUndeliveredRequest
- */
-export declare type AcknowledgeUndeliveredRequest = Message<"toolgate.outbound_webhook.v1.AcknowledgeUndeliveredRequest"> & {
-  /**
-   * @generated from field: string workspace = 1;
-   */
-  workspace: string;
-
-  /**
-   * @generated from field: uint64 endpoint_id = 2;
-   */
-  endpointId: bigint;
-
-  /**
-   * 1 to 1000.
-   *
-   * @generated from field: repeated string event_ids = 3;
-   */
-  eventIds: string[];
-};
-
-/**
- * Describes the message toolgate.outbound_webhook.v1.AcknowledgeUndeliveredRequest.
- * Use `create(AcknowledgeUndeliveredRequestSchema)` to create a new message.
- */
-export declare const AcknowledgeUndeliveredRequestSchema: GenMessage<AcknowledgeUndeliveredRequest>;
-
-/**
- * @generated from message toolgate.outbound_webhook.v1.AcknowledgeUndeliveredResponse
- */
-export declare type AcknowledgeUndeliveredResponse = Message<"toolgate.outbound_webhook.v1.AcknowledgeUndeliveredResponse"> & {
-  /**
-   * How many of them are acknowledged now, including by earlier calls.
-   *
-   * @generated from field: uint32 acknowledged = 1;
-   */
-  acknowledged: number;
-
-  /**
-   * Those that were neither undelivered nor acknowledged: delivered, or unknown.
-   *
-   * @generated from field: repeated string ignored_event_ids = 2;
-   */
-  ignoredEventIds: string[];
-};
-
-/**
- * Describes the message toolgate.outbound_webhook.v1.AcknowledgeUndeliveredResponse.
- * Use `create(AcknowledgeUndeliveredResponseSchema)` to create a new message.
- */
-export declare const AcknowledgeUndeliveredResponseSchema: GenMessage<AcknowledgeUndeliveredResponse>;
-
-/**
- * @generated from enum toolgate.outbound_webhook.v1.UndeliveredState
- */
-export enum UndeliveredState {
-  /**
-   * Same as UNDELIVERED_STATE_UNDELIVERED.
-   *
-   * @generated from enum value: UNDELIVERED_STATE_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * @generated from enum value: UNDELIVERED_STATE_UNDELIVERED = 1;
-   */
-  UNDELIVERED = 1,
-
-  /**
-   * Pulled and acknowledged by the customer.
-   *
-   * @generated from enum value: UNDELIVERED_STATE_PULLED = 2;
-   */
-  PULLED = 2,
-}
-
-/**
- * Describes the enum toolgate.outbound_webhook.v1.UndeliveredState.
- */
-export declare const UndeliveredStateSchema: GenEnum<UndeliveredState>;
-
-/**
  * @generated from enum toolgate.outbound_webhook.v1.UndeliveredReason
  */
 export enum UndeliveredReason {
@@ -534,28 +318,6 @@ export declare const UndeliveredService: GenService<{
     methodKind: "unary";
     input: typeof CountUndeliveredRequestSchema;
     output: typeof CountUndeliveredResponseSchema;
-  },
-  /**
-   * For the customer's own server: the events with their exact bodies and new signatures, in the order in which they
-   * became undelivered. Changes nothing: events are returned again until they are acknowledged. Works for inactive
-   * endpoints.
-   *
-   * @generated from rpc toolgate.outbound_webhook.v1.UndeliveredService.PullUndelivered
-   */
-  pullUndelivered: {
-    methodKind: "unary";
-    input: typeof PullUndeliveredRequestSchema;
-    output: typeof PullUndeliveredResponseSchema;
-  },
-  /**
-   * The customer has these events: removes them from the list. Safe to repeat.
-   *
-   * @generated from rpc toolgate.outbound_webhook.v1.UndeliveredService.AcknowledgeUndelivered
-   */
-  acknowledgeUndelivered: {
-    methodKind: "unary";
-    input: typeof AcknowledgeUndeliveredRequestSchema;
-    output: typeof AcknowledgeUndeliveredResponseSchema;
   },
 }>;
 

@@ -4,15 +4,7 @@ import { type FairQueue, fullCaps } from "./caps.ts";
  * CTEs that queue the items in the caller's CTE `queued (item_id, group_id, member_id,
  * due_at, created_at)`. The transaction has locked the groups (`makeAndLockGroups`).
  */
-export function addParts(queue: FairQueue): string {
-  const { tables } = queue;
-  const { perGroup } = fullCaps(queue.caps);
-  // Without a free slot, a group that borrows may get one because its members hang.
-  const readyAt =
-    queue.caps.maxBorrowed === undefined
-      ? "greatest(g.turn_at, earliest.due_at)"
-      : `greatest(g.turn_at, earliest.due_at, case when g.in_flight >= ${perGroup} then g.slot_at end)`;
-  const hasSlot = queue.caps.maxBorrowed === undefined ? ` and g.in_flight < ${perGroup}` : "";
+export function addParts({ tables, caps }: FairQueue): string {
   return `items_added as (
   insert into ${tables}_item (item_id, group_id, member_id, created_at, due_at)
   select item_id, group_id, member_id, created_at, due_at from queued
@@ -24,8 +16,9 @@ members_added as (
   where m.ready_at > excluded.ready_at
 ),
 groups_added as (
-  update ${tables}_group g set ready_at = ${readyAt}
+  update ${tables}_group g set ready_at = greatest(g.turn_at, earliest.due_at)
   from (select group_id, min(due_at) as due_at from queued group by group_id) earliest
-  where g.group_id = earliest.group_id${hasSlot} and g.ready_at > ${readyAt}
+  where g.group_id = earliest.group_id and g.in_flight < ${fullCaps(caps).perGroup}
+    and g.ready_at > greatest(g.turn_at, earliest.due_at)
 )`;
 }

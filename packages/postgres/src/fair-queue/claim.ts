@@ -1,6 +1,5 @@
 import type { Pool } from "../pool.ts";
-import { borrowColumns, borrowColumnsOf, groupTimes, isHanging, slotsToBorrowSql } from "./borrowing.ts";
-import { allowedSlots, earliestOfMembers, type FairQueue, fullCaps, isSuspect } from "./caps.ts";
+import { allowedSlots, earliestOfMembers, type FairQueue, fullCaps, groupReadyAt } from "./caps.ts";
 import type { Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
 
@@ -83,51 +82,39 @@ from (
 }
 
 /**
- * Reads items of at most as many members as the group has free slots: those with the oldest items. Suspect members
+ * Reads items of at most as many members as the group has free slots: those with the oldest items. Failing members
  * take turns instead, so that the backlog of one does not delay the others.
  */
 function claimParts(queue: FairQueue): string {
   const { tables } = queue;
-  const { perGroup, perMember, suspectPerGroup } = fullCaps(queue.caps);
+  const { perGroup, failingPerGroup } = fullCaps(queue.caps);
   const message = messageColumn(queue);
-  const chosen = queue.caps.maxPerMember === undefined ? "" : ", g.per_member";
   return `-- The locked groups.
 held as materialized (
-  select g.group_id, g.in_flight as group_in_flight, g.turn_at${chosen}
+  select g.group_id, g.in_flight, g.turn_at, ${perGroup} - g.in_flight as free
   from unnest(current_setting('fair_queue.groups')::text[]) as due (group_id)
   join ${tables}_group g on g.group_id = due.group_id
 ),
--- Their members: the slots allowed for each, and those that suspect members and hanging ones hold together.
+-- Their members: the slots allowed for each, and those that the failing ones hold together.
 members as materialized (
-  select member.*, ${allowedSlots(queue)} as allowed,
-    coalesce(sum(in_flight) filter (where suspect) over (partition by group_id), 0)::integer as suspect_in_flight,
-    coalesce(sum(in_flight) filter (where hanging) over (partition by group_id), 0)::integer as hanging_in_flight
-  from (
-    select m.*, held.group_in_flight${chosen && ", held.per_member"}, ${isSuspect(queue, "$1::timestamptz")} as suspect,
-      ${isHanging(queue, "$1::timestamptz")} as hanging
-    from held join ${tables}_member m on m.group_id = held.group_id
-  ) member
+  select m.*, held.free, ${allowedSlots(queue)} as allowed,
+    coalesce(sum(m.in_flight) filter (where failing) over (partition by m.group_id), 0)::integer as failing_in_flight
+  from held join ${tables}_member m on m.group_id = held.group_id
 ),
--- The members that may get a slot now: in each group as many as it has free slots, those waiting longest first. Members
--- that hold the usual number of slots already come last.
+-- The members that may get a slot now: in each group as many as it has free slots, those waiting longest first.
 candidates as (
-  select group_id, member_id, in_flight, allowed - in_flight as slots, free
+  select group_id, member_id, allowed - in_flight as slots, free
   from (
-    select members.*, case when suspect then least(${suspectPerGroup} - suspect_in_flight, free) else free end as places,
-      row_number() over (partition by group_id, suspect
-        order by in_flight >= ${perMember}, case when suspect then progress_at end nulls first, ready_at, member_id) as place
-    from (
-      select members.*, ${perGroup} + ${slotsToBorrowSql(queue, "suspect_in_flight", "hanging_in_flight")} - group_in_flight as free
-      from members
-    ) members
+    select members.*, row_number() over (partition by group_id, failing
+      order by case when failing then progress_at end nulls first, ready_at, member_id) as place
+    from members
     where ready_at <= $1 and in_flight < allowed and free > 0
   ) ranked
-  where place <= places
+  where place <= case when failing then least(${failingPerGroup} - failing_in_flight, free) else free end
 ),
 -- Their oldest items: one for each slot, and one more, which tells when the member is due again.
 items as materialized (
-  select c.group_id, c.member_id, c.free, i.item_id, i.attempt, i.due_at, i.created_at, i.place, i.place <= c.slots as offered,
-    c.in_flight + i.place > ${perMember} as beyond_usual
+  select c.group_id, c.member_id, c.free, i.item_id, i.attempt, i.due_at, i.created_at, i.place, i.place <= c.slots as offered
   from candidates c
   left join lateral (
     select q.*, row_number() over (order by q.due_at, q.item_id) as place
@@ -140,14 +127,14 @@ items as materialized (
     ) q
   ) i on true
 ),
--- The oldest due items of each group, as many as it has free slots, first those in their members' usual slots.
+-- The oldest due items of each group, as many as it has free slots.
 claimed as materialized (
   select placed.item_id, placed.group_id, placed.member_id, placed.attempt, placed.due_at, placed.created_at${message.selected}
   from (
-    select items.*, row_number() over (partition by group_id order by beyond_usual, due_at, item_id) as turn
+    select items.*, row_number() over (partition by group_id order by due_at, item_id) as number
     from items where offered and due_at <= $1
   ) placed
-  where placed.turn <= placed.free
+  where placed.number <= placed.free
 ),
 leased as (
   update ${tables}_item q set lease_until = $2::timestamptz${message.written}
@@ -164,29 +151,29 @@ read_members as (
   group by items.group_id, items.member_id
 ),
 members_after as materialized (
-  select m.group_id, m.member_id, m.suspect, m.hanging, m.failing, m.usual_ms, m.allowed,
-    case when m.in_flight = 0 and l.taken > 0 then $1 else m.progress_at end as progress_at, m.in_flight + coalesce(l.taken, 0) as in_flight,
-    coalesce(l.ready_at, m.ready_at) as ready_at, m.in_flight as before, l.taken > 0 or l.ready_at <> m.ready_at as changed
+  select m.group_id, m.member_id, m.failing, m.allowed, m.in_flight + coalesce(l.taken, 0) as in_flight,
+    coalesce(l.taken, 0) as taken, coalesce(l.ready_at, m.ready_at) as ready_at,
+    l.taken > 0 or l.ready_at <> m.ready_at as changed
   from members m
   left join read_members l on l.group_id = m.group_id and l.member_id = m.member_id
 ),
 members_updated as (
   update ${tables}_member m set in_flight = after.in_flight, ready_at = after.ready_at,
-    progress_at = after.progress_at
+    progress_at = case when after.taken > 0 then $1 else m.progress_at end
   from members_after after
   where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
 ),
 -- The same for each group, and its turn, which ends after a while so that others are served first.
 groups_after as (
-  select held.group_id, held.group_in_flight + coalesce(earliest.taken, 0)::integer as in_flight,
+  select held.group_id, held.in_flight + coalesce(earliest.taken, 0)::integer as in_flight,
     case when held.turn_at <= $1 - interval '${queue.turnMs} milliseconds' then $1 else held.turn_at end as turn_at,
-    coalesce(earliest.ready_at, 'infinity') as ready_at${borrowColumnsOf(queue)}
+    coalesce(earliest.ready_at, 'infinity') as ready_at
   from held
   left join (
-    select member.group_id, sum(member.in_flight - member.before) as taken, ${earliestOfMembers(queue)} as ready_at${borrowColumns(queue)}
+    select member.group_id, sum(member.taken) as taken, ${earliestOfMembers(queue)} as ready_at
     from (
       select members_after.*,
-        coalesce(sum(in_flight) filter (where suspect) over (partition by group_id), 0) as suspect_in_flight
+        coalesce(sum(in_flight) filter (where failing) over (partition by group_id), 0) as failing_in_flight
       from members_after
     ) member
     group by member.group_id
@@ -194,7 +181,7 @@ groups_after as (
 ),
 groups_updated as (
   update ${tables}_group g set in_flight = after.in_flight, turn_at = after.turn_at,
-    ${groupTimes(queue, "after.in_flight", "after.turn_at", "after")}
+    ready_at = ${groupReadyAt(queue, "after.in_flight", "after.turn_at", "after.ready_at")}
   from groups_after after where g.group_id = after.group_id
 )`;
 }

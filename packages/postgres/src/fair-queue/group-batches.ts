@@ -1,5 +1,5 @@
 import { isLockTimeout } from "../data-error.ts";
-import { type Entry, GroupTurns, type TurnLimits } from "./group-turns.ts";
+import { type Entry, WaitingGroups, type WaitingLimits } from "./waiting-groups.ts";
 
 /** Collects items of the groups of a fair queue, and commits many of them in one transaction. */
 export interface GroupBatches<T> extends AsyncDisposable {
@@ -10,17 +10,7 @@ export interface GroupBatches<T> extends AsyncDisposable {
   add(item: T): Promise<void>;
 }
 
-/** How groups that want much are kept apart from the others. */
-export interface ApartOptions {
-  /** A group of which more than this cost is waiting is committed apart, until less is. */
-  aboveCost: number;
-  /** Of one of its batches. */
-  maxCost: number;
-  /** Resolves when the next batch of a group that is apart may begin, after one that took so many milliseconds. */
-  rest: (tookMs: number) => Promise<void>;
-}
-
-export interface GroupBatchesOptions<T> extends TurnLimits {
+export interface GroupBatchesOptions<T> extends WaitingLimits {
   groupOf: (item: T) => string;
   /** Bytes of an item. */
   sizeOf: (item: T) => number;
@@ -31,14 +21,12 @@ export interface GroupBatchesOptions<T> extends TurnLimits {
   /** Those of the groups that nobody has locked now. */
   unlockedOf: (groupIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /**
-   * Commits that may run at the same time, in addition to one for a group that is locked or apart. With 1, the items of a
+   * Commits that may run at the same time, in addition to one for a group that is locked. With 1, the items of a
    * group are committed in their order.
    */
   maxInFlight: number;
   /** Resolves when the next commit may begin, after one that took so many milliseconds. Default: at once. */
   rest?: (tookMs: number) => Promise<void>;
-  /** Default: only locked groups are kept apart. */
-  apart?: ApartOptions;
 }
 
 /** Most waits are for another transaction of the queue, which holds the lock for milliseconds. */
@@ -48,14 +36,13 @@ const HELD_LOCK_TIMEOUT_MS = 1_500;
 const MAX_HELD_TO_CHOOSE_FROM = 100;
 
 /**
- * Groups take turns, one item each, so that a group with many items does not delay those of others. A group that stays
+ * A batch takes one item of each group after the other, so that a group with many items does not delay those of others. A group that stays
  * locked is held: its items are committed separately, one held group at a time, so that others do not wait for its lock.
- * So is a group of which `apart` says that too much is waiting, so that others do not wait for its work.
  * Disposing commits the items that are left and waits for that; items added afterwards are refused.
  */
 export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBatches<T> {
-  const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight, rest, apart } = options;
-  const turns = new GroupTurns<T>(options);
+  const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight, rest } = options;
+  const waiting = new WaitingGroups<T>(options);
   /** The commits that run, each with its groups. */
   const running = new Map<Promise<void>, ReadonlySet<string>>();
   let heldRun: Promise<void> | undefined;
@@ -94,9 +81,9 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
     const groupIds = groupsOf(entries);
     const locked = groupIds.filter((groupId) => !unlocked.has(groupId));
     // If all locks are free by now, it is unclear which one was not: each group gets a transaction of its own.
-    for (const groupId of locked.length > 0 ? locked : groupIds) turns.hold(groupId);
-    turns.putBack(entries.filter(({ groupId }) => turns.isHeld(groupId)));
-    return entries.filter(({ groupId }) => !turns.isHeld(groupId));
+    for (const groupId of locked.length > 0 ? locked : groupIds) waiting.hold(groupId);
+    waiting.putBack(entries.filter(({ groupId }) => waiting.isHeld(groupId)));
+    return entries.filter(({ groupId }) => !waiting.isHeld(groupId));
   }
 
   /** Commits items of one held group: of one whose lock is free by now, if there is any. */
@@ -104,17 +91,13 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
     const unlocked =
       groupIds.length > 1 ? await unlockedOf(groupIds).catch(() => new Set<string>()) : new Set<string>();
     const groupId = groupIds.find((id) => unlocked.has(id)) ?? first;
-    const entries = turns.takeHeld(groupId, apart?.maxCost);
+    const entries = waiting.takeHeld(groupId);
     try {
       await commit(entries, HELD_LOCK_TIMEOUT_MS);
-      if (!wantsMuch(groupId)) turns.release(groupId);
+      waiting.release(groupId);
     } catch (error) {
       for (const { reject } of entries) reject(error);
     }
-  }
-
-  function wantsMuch(groupId: string): boolean {
-    return apart !== undefined && turns.costOf(groupId) > apart.aboveCost;
   }
 
   /** A group whose earlier items are still being committed waits for them, so that its items keep their order. */
@@ -125,7 +108,7 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
   function flush(): void {
     scheduled = false;
     while (running.size < maxInFlight) {
-      const batch = turns.take();
+      const batch = waiting.take();
       if (batch.length === 0) break;
       const from = performance.now();
       const committed = commitBatch(batch);
@@ -137,28 +120,24 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
       running.set(run, new Set(batch.map(({ groupId }) => groupId)));
     }
     if (heldRun) return;
-    const held = turns.heldWithEntries().filter((groupId) => !isBusy(groupId));
+    const held = waiting.heldWithEntries().filter((groupId) => !isBusy(groupId));
     const groupIds = held.slice(0, MAX_HELD_TO_CHOOSE_FROM);
     const [first] = groupIds;
     if (first === undefined) return;
-    const from = performance.now();
-    heldRun = commitHeld(groupIds, first)
-      .then(() => (closed ? undefined : apart?.rest(performance.now() - from)))
-      .then(() => {
-        heldRun = undefined;
-        flush();
-      });
+    heldRun = commitHeld(groupIds, first).then(() => {
+      heldRun = undefined;
+      flush();
+    });
   }
 
   return {
     add(item) {
       if (closed) return Promise.reject(new Error("closed: nothing more is committed"));
       const [groupId, bytes] = [groupOf(item), sizeOf(item)];
-      if (!turns.hasRoom(groupId, bytes))
-        return Promise.reject(new Error(`overloaded: ${turns.size} items wait to be committed`));
+      if (!waiting.hasRoom(groupId, bytes))
+        return Promise.reject(new Error(`overloaded: ${waiting.size} items wait to be committed`));
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      turns.add({ item, groupId, bytes, resolve, reject });
-      if (wantsMuch(groupId)) turns.hold(groupId);
+      waiting.add({ item, groupId, bytes, resolve, reject });
       if (!scheduled) {
         scheduled = true;
         setImmediate(flush);

@@ -1,5 +1,4 @@
-import { borrowColumns, groupTimes, isHanging } from "./borrowing.ts";
-import { allowedSlots, earliestOfMembers, type FairQueue, isSuspect } from "./caps.ts";
+import { allowedSlots, earliestOfMembers, type FairQueue, groupReadyAt } from "./caps.ts";
 import { lockGroups } from "./lock.ts";
 import type { Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
@@ -12,16 +11,13 @@ import { assertTablesName } from "./tables.ts";
  *   before;
  * - `next_due`, `next_attempt`: when and as which attempt the item is due again. Null: the item is finished;
  * - `failing`: whether the member is failing, according to its latest `settled_at`. Null: the attempt says nothing
- *   about that;
- * - `freed_at`: now. Null: the member's times do not change.
+ *   about that.
  *
  * The transaction has locked the groups (`lockGroups`). The caller may read `groups_settled (ready_at)`: the times from
  * which the groups may be claimed from.
  */
 export function settleParts(queue: FairQueue): string {
   const { tables } = queue;
-  const chosen = queue.caps.maxPerMember !== undefined;
-  const withGroup = chosen ? `\n    join ${tables}_group g on g.group_id = touched.group_id` : "";
   return `-- Finished items are deleted, the others wait until they are due again.
 items_finished as (
   delete from ${tables}_item q using settled
@@ -32,47 +28,39 @@ items_again as (
   set lease_until = null, due_at = settled.next_due, attempt = settled.next_attempt
   from settled where q.item_id = settled.item_id and settled.next_due is not null
 ),
--- Per member: the freed slots, and whether it is failing and how long its attempts take.
+-- Per member: the freed slots, and whether it is failing.
 freed as (
   select group_id, member_id, (count(*) filter (where in_flight))::integer as items, min(next_due) as next_due,
-    (array_agg(failing order by settled_at desc) filter (where failing is not null))[1] as failing,
-    max(freed_at) as freed_at
+    (array_agg(failing order by settled_at desc) filter (where failing is not null))[1] as failing
   from settled group by group_id, member_id
 ),
 -- All members of these groups after the change: a group's next due time depends on all of them.
 members_settled as materialized (
   select member.*, ${allowedSlots(queue)} as allowed
-  from (select member.*, ${isSuspect(queue, "now")} as suspect, ${isHanging(queue, "now")} as hanging from (
-    select m.group_id, m.member_id, freed.items is not null as changed, touched.now,${chosen ? " g.per_member," : ""}
-      m.in_flight - coalesce(freed.items, 0) as in_flight,
-      coalesce(freed.failing, m.failing) as failing,
-      least(m.ready_at, freed.next_due) as ready_at,
-      case when freed.items > 0 then coalesce(freed.freed_at, m.progress_at) else m.progress_at end as progress_at,
-      case when freed.items > 0 and not freed.failing then ${usualAfter("m.usual_ms", "freed.freed_at - m.progress_at")}
-        else m.usual_ms end as usual_ms
-    from (select group_id, max(freed_at) as now from settled group by group_id) touched
-    join ${tables}_member m on m.group_id = touched.group_id${withGroup}
+  from (
+    select m.group_id, m.member_id, freed.items is not null as changed, coalesce(freed.items, 0) as freed,
+      m.in_flight - coalesce(freed.items, 0) as in_flight, coalesce(freed.failing, m.failing) as failing,
+      least(m.ready_at, freed.next_due) as ready_at
+    from (select group_id from settled group by group_id) touched
+    join ${tables}_member m on m.group_id = touched.group_id
     left join freed on freed.group_id = m.group_id and freed.member_id = m.member_id
-  ) member) member
+  ) member
 ),
 members_written as (
-  update ${tables}_member m
-  set in_flight = after.in_flight, failing = after.failing, ready_at = after.ready_at,
-    progress_at = after.progress_at, usual_ms = after.usual_ms
+  update ${tables}_member m set in_flight = after.in_flight, failing = after.failing, ready_at = after.ready_at
   from members_settled after
   where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
 ),
 -- The groups' slots and next due time.
 groups_settled as (
   update ${tables}_group g
-  set in_flight = g.in_flight - earliest.items,
-    ${groupTimes(queue, "g.in_flight - earliest.items", "g.turn_at", "earliest")}
+  set in_flight = g.in_flight - earliest.freed,
+    ready_at = ${groupReadyAt(queue, "g.in_flight - earliest.freed", "g.turn_at", "earliest.ready_at")}
   from (
-    select member.group_id, ${earliestOfMembers(queue)} as ready_at${borrowColumns(queue)},
-      (select sum(items) from freed where freed.group_id = member.group_id)::integer as items
+    select member.group_id, sum(member.freed)::integer as freed, ${earliestOfMembers(queue)} as ready_at
     from (
       select members_settled.*,
-        coalesce(sum(in_flight) filter (where suspect) over (partition by group_id), 0) as suspect_in_flight
+        coalesce(sum(in_flight) filter (where failing) over (partition by group_id), 0) as failing_in_flight
       from members_settled
     ) member
     group by member.group_id
@@ -80,15 +68,6 @@ groups_settled as (
   where g.group_id = earliest.group_id
   returning g.ready_at
 )`;
-}
-
-/** Bound of `usual_ms`. */
-export const MAX_USUAL_MS = 60_000;
-
-/** A moving average with weight 1/4 for the newest value. The first one counts in full. */
-function usualAfter(usualMs: string, held: string): string {
-  const heldMs = `least(greatest(extract(epoch from ${held}) * 1000, 1), ${MAX_USUAL_MS})`;
-  return `coalesce(round(case when ${usualMs} = 0 then ${heldMs} else (3 * ${usualMs} + ${heldMs}) / 4 end)::integer, ${usualMs})`;
 }
 
 /**
@@ -108,7 +87,7 @@ export function undoClaimStatements(
       text: `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, true as in_flight, q.attempt as next_attempt,
     coalesce($3::timestamptz, q.due_at) as next_due,
-    case when $3 is not null then true end as failing, q.due_at as settled_at, null::timestamptz as freed_at
+    case when $3 is not null then true end as failing, q.due_at as settled_at
   from ${queue.tables}_item q
   where q.item_id = any($1::uuid[]) and q.lease_until = $2
 ),
@@ -151,7 +130,7 @@ export function expireStatements(
       text: `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, true as in_flight, q.attempt as next_attempt,
     greatest(q.due_at, $4::timestamptz) as next_due,
-    null::boolean as failing, q.due_at as settled_at, $2::timestamptz as freed_at
+    null::boolean as failing, q.due_at as settled_at
   from ${queue.tables}_item q
   where q.lease_until is not null and q.lease_until < $2::timestamptz and q.group_id = any($1::text[])
   order by q.lease_until limit $3

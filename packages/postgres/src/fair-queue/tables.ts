@@ -14,8 +14,8 @@ export function assertTablesName(tables: string): void {
  *   time at which the group may have a claimable item, or infinity; claims serve groups in that order. Every
  *   transaction that writes the group's members or items holds the lock of this row.
  * - `queue_member` (an endpoint, a hook): `ready_at` is when its oldest waiting item is due, or earlier.
- *   `progress_at` is when it last freed a slot, or got one while it had none; `usual_ms` is how long it usually holds
- *   one. Claims read all members of a group, so a group should have tens of them, not thousands.
+ *   `progress_at` is when it last got a slot. Claims read all members of a group, so a group should have tens of them,
+ *   not thousands.
  * - `queue_item`: outstanding work only, one row per item, deleted when the item is finished. `lease_until` is null
  *   while it waits. `created_at` is for the owner, whose own row may be in a partition.
  *
@@ -40,7 +40,6 @@ create table ${tables}_member (
   in_flight integer not null default 0 check (in_flight >= 0),
   failing boolean not null default false,
   progress_at timestamptz,
-  usual_ms integer not null default 0,
   primary key (group_id, member_id)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
 

@@ -15,6 +15,12 @@ describe("fair queue", () => {
   beforeEach(() => rig.sql("truncate work.queue_group, work.queue_member, work.queue_item"));
   afterAll(() => rig[Symbol.asyncDispose]());
 
+  const fail = (items: Item[], second: number, again: number) =>
+    rig.settle(
+      items.map((item) => ({ item, nextDue: at(again), failing: true })),
+      at(second),
+    );
+
   it("[FAIR-2] [FAIR-3] leases at most 5 items of a group and 2 of a member, oldest first", async () => {
     await rig.add([...many(10, "a", 1), ...many(10, "a", 2, 1), ...many(10, "a", 3, 2), ...many(10, "b", 4, 3)]);
     const claimed = await rig.claim(at(10));
@@ -46,22 +52,37 @@ describe("fair queue", () => {
     expect(await rig.claim(at(61))).toMatchObject([{ itemId: item.itemId, attempt: 2 }]);
   });
 
-  it("[FAIR] members whose last attempt failed share 2 of their group's 5 slots", async () => {
-    await rig.add([1, 2, 3, 4].flatMap((member) => many(4, "a", member)));
-    let claimed: Item[] = [];
-    for (let round = 0; round < 4; round += 1) {
-      claimed = await rig.claim(at(1));
-      const failed = claimed.map((item) => ({ item, nextDue: at(2), failing: true }));
-      if (round < 3) await rig.settle(failed, at(1));
-    }
-    await rig.settle(
-      claimed.map((item) => ({ item, nextDue: at(2), failing: true })),
-      at(1),
-    );
-    await rig.add(many(10, "a", 5, 5));
+  it("[FAIR] members whose last attempt failed share 2 of their group's 5 slots, whatever their backlog", async () => {
+    await rig.add([...many(50, "a", 1), ...many(50, "a", 2), ...many(50, "a", 3), ...many(10, "a", 4, 5)]);
+    await rig.sql("update work.queue_member set failing = true where member_id < 4");
     const mixed = perMember(await rig.claim(at(10)));
-    expect(mixed["a/5"]).toHaveLength(2);
+    expect(mixed["a/4"]).toHaveLength(2);
     expect(Object.values(mixed).flat()).toHaveLength(4);
+  });
+
+  it("[FAIR] failing members take turns: a member with the oldest backlog does not deprive other members of their share", async () => {
+    await rig.add([...many(60, "a", 1), ...many(60, "a", 2), ...many(3, "a", 3, 5), ...many(3, "a", 4, 5)]);
+    await rig.sql("update work.queue_member set failing = true");
+    const tried: number[] = [];
+    for (let second = 10; second < 16; second += 1) {
+      const items = await rig.claim(at(second));
+      expect(items).toHaveLength(2);
+      tried.push(...items.map((item) => item.memberId));
+      await fail(items, second, 100);
+    }
+    expect(tried.toSorted()).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
+  });
+
+  it("[FAIR] a group of failing members is not claimed from until one of them frees its slot", async () => {
+    await rig.add([...many(9, "a", 1), ...many(9, "a", 2), ...many(9, "a", 3)]);
+    await rig.sql("update work.queue_member set failing = true");
+    const held = await rig.claim(at(1));
+    expect(held).toHaveLength(2);
+    const readyAt = async () => (await rig.sql("select ready_at from work.queue_group"))[0]?.ready_at;
+    expect(await readyAt()).toBe(Number.POSITIVE_INFINITY);
+    await fail(held.slice(0, 1), 2, 100);
+    expect(await readyAt()).not.toBe(Number.POSITIVE_INFINITY);
+    expect(await rig.claim(at(2))).toMatchObject([{ memberId: 3 }]);
   });
 
   it("[FAIR] a group with work but no free slot is not claimed from, and does not displace another group", async () => {
@@ -78,21 +99,14 @@ describe("fair queue", () => {
     expect([...first, ...second].map((item) => item.groupId)).toEqual(["free"]);
   });
 
-  it("[FAIR] a member that succeeds again is no longer limited to the failing members' share", async () => {
-    await rig.add([...many(3, "a", 1), ...many(3, "a", 2)]);
-    const claimed = await rig.claim(at(1));
-    expect(claimed).toHaveLength(4);
-    await rig.settle(
-      claimed.map((item) => ({ item, nextDue: at(1), failing: true })),
-      at(1),
-    );
-    const shared = await rig.claim(at(1));
-    expect(shared).toHaveLength(2);
-    await rig.settle(
-      shared.map((item) => ({ item, failing: false })),
-      at(1),
-    );
-    expect((await rig.claim(at(1))).length).toBeGreaterThan(2);
+  it("[FAIR] a member whose last attempt failed has one slot until an attempt succeeds", async () => {
+    await rig.add(many(4, "a", 1));
+    await fail(await rig.claim(at(0)), 0, 60);
+    const [probe] = await rig.claim(at(1));
+    expect(await rig.claim(at(1))).toEqual([]);
+    await rig.settle([{ item: probe as Item }], at(1));
+    await rig.add(many(2, "a", 1));
+    expect(await rig.claim(at(2))).toHaveLength(2);
   });
 
   it("[FAIR] an expired lease returns the item under the same attempt number, and frees its slot", async () => {

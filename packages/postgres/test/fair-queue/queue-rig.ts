@@ -32,7 +32,7 @@ interface Settlement {
 
 export const QUEUE: FairQueue = {
   tables: "work.queue",
-  caps: { perGroup: 5, perMember: 2, suspectPerGroup: 2 },
+  caps: { perGroup: 5, perMember: 2, failingPerGroup: 2 },
   turnMs: 20_000,
 };
 
@@ -56,10 +56,6 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
   const plain = createPool({ url: database.url, maxConnections: 2, applicationName: "rig" });
   await plain.query("create schema work");
   await plain.query(fairQueueTables("work.queue"));
-  if (queue.caps.maxPerMember !== undefined)
-    await plain.query("alter table work.queue_group add column per_member integer");
-  if (queue.caps.maxBorrowed !== undefined)
-    await plain.query("alter table work.queue_group add column slot_at timestamptz not null default '-infinity'");
   const own = createPipelinePool({ url: database.url, maxConnections: 4, applicationName: "rig-queue" });
   return {
     pool: own,
@@ -129,7 +125,7 @@ async function settle(pool: Pool, queue: FairQueue, settlements: Settlement[], a
       name: "settle",
       text: `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, q.lease_until is not null as in_flight, q.attempt + 1 as next_attempt,
-    given.next_due, given.failing, $5::timestamptz as settled_at, $5::timestamptz as freed_at
+    given.next_due, given.failing, $5::timestamptz as settled_at
   from unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::boolean[]) as given (item_id, attempt, next_due, failing)
   join work.queue_item q on q.item_id = given.item_id and q.attempt = given.attempt
 ),

@@ -31,14 +31,6 @@ export function requestHeaders(attempt: SignedAttempt): Record<string, string> {
   };
 }
 
-/**
- * The headers of a pulled event, signed now, so that the receiver verifies it with the same code. Without a delivery,
- * the id for Standard Webhooks is the event's.
- */
-export function pulledHeaders(event: SignedEvent & { eventId: string }): Record<string, string> {
-  return signedHeaders(event, event.eventId);
-}
-
 function signedHeaders({ eventType, hop, secret, body, now }: SignedEvent, id: string): Record<string, string> {
   const unixTime = signingTime(now);
   return {
@@ -68,10 +60,9 @@ export function sentHeaders({
   secret,
   ...attempt
 }: Omit<SignedAttempt, "now" | "secret"> & {
-  signedAt: Date | null;
+  signedAt: Date;
   secret: { text: string; replacedAt: Date | null } | undefined;
 }): SentHeaders {
-  if (!signedAt) return { headers: {}, signaturesGone: true };
   const known = secret && attempt.body.length > 0 && (!secret.replacedAt || secret.replacedAt < signedAt);
   const headers = requestHeaders({ ...attempt, now: signedAt, secret: known ? secret.text : PLACEHOLDER_SECRET });
   if (known) return { headers, signaturesGone: false };

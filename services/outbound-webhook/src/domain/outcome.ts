@@ -17,6 +17,9 @@ export const ATTEMPT_DEADLINE_MS = 10 * SECOND_MS;
  */
 export const BODY_DEADLINE_MS = SECOND_MS;
 
+/** An endpoint whose last attempt took longer counts as failing in the queue, although the attempt may have succeeded. */
+export const SLOW_ATTEMPT_MS = 2 * SECOND_MS;
+
 /** How much of a response is read. [OUT-14] */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
 

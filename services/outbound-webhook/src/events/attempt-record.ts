@@ -10,7 +10,9 @@ const MAX_STATUS = 999;
 export function toRecord(result: AttemptResult, now: Date): AttemptRecord | undefined {
   const { number, response, address } = result;
   const startedAt = new Date(Number(result.startedAtMs));
-  if (!createdAtOf(result.deliveryId) || number < 1 || Number.isNaN(startedAt.getTime())) return undefined;
+  const signedAt = new Date(Number(result.signedAtSeconds) * 1000);
+  const areTimes = !Number.isNaN(startedAt.getTime()) && !Number.isNaN(signedAt.getTime());
+  if (!createdAtOf(result.deliveryId) || number < 1 || !areTimes) return undefined;
   const durationMs = Math.min(result.durationMs, MAX_INT4);
   const responseCode = Math.min(result.responseCode, MAX_STATUS);
   // A worker's clock may be fast, which must not delay the retry.
@@ -20,7 +22,7 @@ export function toRecord(result: AttemptResult, now: Date): AttemptRecord | unde
     workspaceId: result.workspaceId,
     number,
     startedAt,
-    signedAt: timeOf(result.signedAtSeconds),
+    signedAt,
     endedAt,
     responseCode,
     durationMs,
@@ -33,10 +35,4 @@ export function toRecord(result: AttemptResult, now: Date): AttemptRecord | unde
     bodyCut: result.bodyCut,
     ...outcomeOf({ number, responseCode, error: result.error, endedAt }),
   };
-}
-
-/** Null when a worker of an earlier version did not report it. */
-function timeOf(seconds: bigint): Date | null {
-  const time = new Date(Number(seconds) * 1000);
-  return seconds === 0n || Number.isNaN(time.getTime()) ? null : time;
 }

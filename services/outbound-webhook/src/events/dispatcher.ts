@@ -5,7 +5,6 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { untilBeatMs } from "@toolgate/service-host/beat";
 import type { ApplyResults, CancelRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
-import { HANGS_AFTER_MS } from "../store/queue.ts";
 import {
   type AttemptMessage,
   messageIdOf,
@@ -34,8 +33,6 @@ export interface DispatcherOptions {
 export const LEASE_MS = 45_000;
 /** [FAIR-1] Polls for due work, in case a wake-up was lost. */
 export const POLL_MS = 2_000;
-/** The poll after a claim that found something: if endpoints hang, this is when others get slots in their place. */
-const FIRST_POLL_MS = HANGS_AFTER_MS + 10;
 const RETRY_WAIT_MS = 250;
 /**
  * A claim costs much more than an item, so under load the dispatcher lets several items become due before it claims. The
@@ -44,7 +41,6 @@ const RETRY_WAIT_MS = 250;
 export const BETWEEN_CLAIMS_MS = 4;
 /** When a claim took longer, other dispatchers may soon have its deliveries handed back. The next claim's go to the broker. */
 const MAX_LOCAL_CLAIM_MS = 1_000;
-const NOTHING: Found = { found: false, more: false };
 /** Wait after a failure of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
 
@@ -64,8 +60,8 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
     claimedAtMs = performance.now();
     try {
       const mayFind: boolean = wasWoken || (await options.store.isDue(options.now()));
-      const { found, more }: Found = mayFind ? await claimAndSend(running, sending) : NOTHING;
-      wasWoken = more || (await wakeUp.wait(found ? FIRST_POLL_MS : untilBeatMs(POLL_MS), signal));
+      const more: boolean = mayFind && (await claimAndSend(running, sending));
+      wasWoken = more || (await wakeUp.wait(untilBeatMs(POLL_MS), signal));
     } catch (error) {
       onError(error);
       wasWoken = await wakeUp.wait(RETRY_WAIT_MS, signal);
@@ -80,10 +76,8 @@ type RunningDispatcher = DispatcherOptions & {
   claimTookMs: number;
 };
 
-/** Whether a claim found deliveries, and whether there may be more. */
-type Found = { found: boolean; more: boolean };
-
-async function claimAndSend(running: RunningDispatcher, sending: Set<Promise<void>>): Promise<Found> {
+/** Resolves with whether there may be more deliveries. */
+async function claimAndSend(running: RunningDispatcher, sending: Set<Promise<void>>): Promise<boolean> {
   const now = running.now();
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   const claimedAtMs = performance.now();
@@ -109,7 +103,7 @@ async function claimAndSend(running: RunningDispatcher, sending: Set<Promise<voi
   if (cancelled.length > 0) track(running.applyResults(cancelled, now).then(() => {}, running.onError));
   const wanted = deliveries.filter((delivery) => delivery.wanted);
   if (wanted.length > 0) track(sendOrHandBack({ deliveries: wanted, now, leaseUntil, claimedAtMs, local }, running));
-  return { found: deliveries.length > 0, more: full };
+  return full;
 }
 
 interface Claimed {

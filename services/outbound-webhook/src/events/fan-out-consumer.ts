@@ -1,7 +1,7 @@
 import { fromBinary, toJsonString } from "@bufbuild/protobuf";
-import type { MessageUnderWay } from "@toolgate/event-bus/consume-each";
-import { consumeEachEvent } from "@toolgate/event-bus/consume-events";
-import { FAN_OUT } from "@toolgate/event-bus/listeners";
+import type { Bus } from "@toolgate/event-bus/connect";
+import { TryLaterError } from "@toolgate/event-bus/handle-batch";
+import { consumeEvents, FAN_OUT } from "@toolgate/event-bus/listeners";
 import { parkMessages } from "@toolgate/event-bus/parked-messages";
 import { announceSettled } from "@toolgate/event-bus/settled-notices";
 import {
@@ -9,87 +9,88 @@ import {
   WorkspaceEventBatchSchema,
   WorkspaceEventSchema,
 } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
-import type { GroupBatches } from "@toolgate/postgres/fair-queue/group-batches";
-import { contextOf, SpanKind, spanOf, startSpan } from "@toolgate/telemetry/trace";
+import { isDataError, isLockTimeout } from "@toolgate/postgres/data-error";
+import type { Pool } from "@toolgate/postgres/pool";
+import { contextOf, type Span, SpanKind, spanOf, startSpan } from "@toolgate/telemetry/trace";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
+import type { FanOut } from "../store/deliveries/fan-out.ts";
 import { SCHEMA } from "../store/queue.ts";
-import { createFanOutBatches, type FanOutOptions, type PendingEvent } from "./fan-out-batches.ts";
-import { Room } from "./room.ts";
 
-/** Those that the broker's client takes in advance. */
-const MESSAGES_AHEAD = 64;
-const ACK_WAIT_MS = 6_000;
-/** Of all processes; the events that wait in this one are bounded by their bytes. */
-const MAX_ACK_PENDING = 10_000;
-/** While more is waiting here, the next messages wait in the broker. */
-const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** What an event counts at least, so that their number is bounded, too. */
-const MIN_EVENT_BYTES = 8 * 1024;
-
-interface Message {
-  subject: string;
-  data: Uint8Array;
+interface FanOutOptions {
+  bus: Bus;
+  pool: Pool;
+  fanOut: FanOut;
+  /** Those of the workspaces whose queue nobody has locked now. */
+  unlockedOf: (workspaceIds: readonly string[]) => Promise<ReadonlySet<string>>;
+  announceWork: () => void;
+  now: () => Date;
+  signal: AbortSignal;
+  onError: (error: unknown) => void;
 }
 
-interface Intake {
-  batches: GroupBatches<PendingEvent>;
-  room: Room;
-  options: FanOutOptions;
+/** An event to be stored. */
+interface PendingEvent {
+  event: StoredEvent;
+  /** The subject of its message. */
+  subject: string;
+  span: Span | undefined;
 }
 
 /** An event, or a whole message, that cannot be processed. */
 interface Refused {
+  subject: string;
   /** Undefined if it cannot be read. */
   eventId?: string;
   reason: string;
   payload: Uint8Array;
 }
 
+/** Bounds memory: messages of up to 512 KiB, of which as many again wait here and in the broker's client. */
+const MESSAGES_PER_BATCH = 32;
+const ACK_WAIT_MS = 6_000;
+const MAX_ACK_PENDING = 1_000;
+const EVENTS_PER_TRANSACTION = 200;
+const BYTES_PER_TRANSACTION = 8 * 1024 * 1024;
+/** Most waits are for another transaction of the queue, which holds the lock for milliseconds. */
+const LOCK_TIMEOUT_MS = 500;
+
 /** Turns published events into deliveries until the signal fires. */
-export async function runFanOutConsumer(options: FanOutOptions): Promise<void> {
+export function runFanOutConsumer(options: FanOutOptions): Promise<void> {
   const { bus, signal, onError } = options;
-  await using batches = createFanOutBatches(options);
-  const intake = { batches, room: new Room(MAX_WAITING_BYTES), options };
-  await consumeEachEvent({
+  return consumeEvents({
     bus,
     listener: FAN_OUT,
-    maxMessages: MESSAGES_AHEAD,
+    maxMessages: MESSAGES_PER_BATCH,
     ackWaitMs: ACK_WAIT_MS,
     maxAckPending: MAX_ACK_PENDING,
     signal,
     onError,
-    handle: (message) => handleMessage(message, intake),
+    async handle(messages) {
+      const { pending, refused } = read(messages, options.now());
+      let locked: TryLaterError | undefined;
+      for (const part of partsOf(pending)) locked = (await storeUnlocked(part, options)) ?? locked;
+      if (locked) throw locked;
+      if (refused.length > 0) await park(refused, options);
+    },
   });
 }
 
-function handleMessage({ subject, data }: Message, { batches, room, options }: Intake): MessageUnderWay {
-  const now = options.now();
+function read(messages: readonly { subject: string; data: Uint8Array }[], now: Date) {
+  const pending: PendingEvent[] = [];
   const refused: Refused[] = [];
-  const stored: Promise<void>[] = [];
-  let messageBytes = 0;
-  for (const published of eventsIn(data, refused)) {
-    const { eventId } = published;
-    const check = checkEvent(published, now);
-    if (check.ok) {
-      const bytes = Math.max(MIN_EVENT_BYTES, check.event.body.length);
-      stored.push(batches.add({ ...traced(check.event, published), bytes, subject, isDone: false }));
-      messageBytes += bytes;
-    } else {
-      const payload = Buffer.from(toJsonString(WorkspaceEventSchema, published));
-      refused.push({ eventId, reason: check.reason, payload });
+  for (const { subject, data } of messages) {
+    try {
+      for (const published of fromBinary(WorkspaceEventBatchSchema, data).events) {
+        const check = checkEvent(published, now);
+        const payload = () => Buffer.from(toJsonString(WorkspaceEventSchema, published));
+        if (check.ok) pending.push({ ...traced(check.event, published), subject });
+        else refused.push({ subject, eventId: published.eventId, reason: check.reason, payload: payload() });
+      }
+    } catch (error) {
+      refused.push({ subject, reason: `not readable: ${(error as Error).message}`, payload: data });
     }
   }
-  const done = finish(subject, stored, refused, options);
-  return { done: room.use(messageBytes, done), room: room.untilFree() };
-}
-
-function eventsIn(data: Uint8Array, refused: Refused[]): WorkspaceEvent[] {
-  try {
-    return fromBinary(WorkspaceEventBatchSchema, data).events;
-  } catch (error) {
-    refused.push({ reason: `not readable: ${(error as Error).message}`, payload: data });
-    return [];
-  }
+  return { pending, refused };
 }
 
 /** Starts a span of the fan-out in the event's trace; the event's deliveries continue below it. */
@@ -99,23 +100,81 @@ function traced(event: StoredEvent, { traceparent, tracestate }: WorkspaceEvent)
   return { event: { ...event, trace: span ? contextOf(span.spanContext()) : { traceparent, tracestate } }, span };
 }
 
-/** Resolves once every event of a message is stored or parked. Rejects if it must be sent again. */
-async function finish(
-  subject: string,
-  stored: readonly Promise<void>[],
-  refused: readonly Refused[],
-  { bus, pool, now, onError }: FanOutOptions,
+/** The events of each transaction. */
+function partsOf(pending: readonly PendingEvent[]): PendingEvent[][] {
+  const parts: PendingEvent[][] = [];
+  let bytes = 0;
+  for (const one of pending) {
+    const size = one.event.body.length;
+    const last = parts.at(-1);
+    if (last && last.length < EVENTS_PER_TRANSACTION && bytes + size <= BYTES_PER_TRANSACTION) {
+      last.push(one);
+      bytes += size;
+    } else {
+      parts.push([one]);
+      bytes = size;
+    }
+  }
+  return parts;
+}
+
+/** Stores the events of the workspaces that nobody has locked for long. Resolves with an error if there are others. */
+async function storeUnlocked(
+  events: readonly PendingEvent[],
+  options: FanOutOptions,
+): Promise<TryLaterError | undefined> {
+  try {
+    await storeOrPark(events, options);
+    return undefined;
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    const unlocked = await options.unlockedOf([...new Set(events.map(({ event }) => event.workspaceId))]);
+    const free = events.filter(({ event }) => unlocked.has(event.workspaceId));
+    if (free.length > 0) await storeOrPark(free, options);
+    return free.length === events.length ? undefined : new TryLaterError("the queue of a workspace is locked", error);
+  }
+}
+
+/**
+ * When the database rejects the content of an event, the batch is halved until that event is alone and can be parked,
+ * so that it does not delay the others. After any other failure the broker sends the messages again.
+ */
+async function storeOrPark(events: readonly PendingEvent[], options: FanOutOptions): Promise<void> {
+  try {
+    await store(events, options);
+  } catch (error) {
+    if (!isDataError(error)) throw error;
+    const [first] = events;
+    if (events.length === 1 && first) {
+      const { subject, event } = first;
+      return park([{ subject, eventId: event.id, reason: (error as Error).message, payload: event.body }], options);
+    }
+    const middle = Math.ceil(events.length / 2);
+    await storeOrPark(events.slice(0, middle), options);
+    await storeOrPark(events.slice(middle), options);
+  }
+}
+
+async function store(
+  pending: readonly PendingEvent[],
+  { fanOut, bus, now, announceWork }: FanOutOptions,
 ): Promise<void> {
-  const failure = (await Promise.allSettled(stored)).find(({ status }) => status === "rejected");
-  if (failure) throw new Error("not all events of the message were stored");
-  const [first] = refused;
-  if (!first) return;
-  onError(new Error(`${refused.length} messages parked, the first because: ${first.reason}`));
-  const parked = refused.map(({ reason, payload }) => ({ subject, reason, payload }));
-  await parkMessages(pool, SCHEMA, parked, now()).catch((error: unknown) => {
-    onError(error);
-    throw error;
-  });
-  const eventIds = refused.flatMap(({ eventId = [] }) => eventId);
-  announceSettled(bus, subject, { listener: FAN_OUT.name, eventIds });
+  const deliveries = await fanOut(
+    pending.map(({ event }) => event),
+    now(),
+    LOCK_TIMEOUT_MS,
+  );
+  for (const { span } of pending) span?.end();
+  for (const [subject, own] of Map.groupBy(pending, (one) => one.subject))
+    announceSettled(bus, subject, { listener: FAN_OUT.name, eventIds: own.map(({ event }) => event.id) });
+  if (deliveries > 0) announceWork();
+}
+
+async function park(refused: readonly Refused[], { bus, pool, now, onError }: FanOutOptions): Promise<void> {
+  onError(new Error(`${refused.length} messages parked, the first because: ${refused[0]?.reason}`));
+  await parkMessages(pool, SCHEMA, refused, now());
+  for (const [subject, own] of Map.groupBy(refused, (one) => one.subject)) {
+    const eventIds = own.flatMap(({ eventId = [] }) => eventId);
+    announceSettled(bus, subject, { listener: FAN_OUT.name, eventIds });
+  }
 }

@@ -5,7 +5,6 @@ import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { Config } from "../config.ts";
-import { createAttemptShares } from "../worker/attempt-shares.ts";
 import { type Attempts, createAttempts } from "../worker/make-attempts.ts";
 import { runWorker } from "../worker/worker.ts";
 
@@ -34,7 +33,6 @@ export async function createWorker(
   resources: AsyncDisposableStack,
 ): Promise<LocalWorker & { loops: Loops }> {
   const { allowedTargets, applicationHosts, targetCaFile, workerConcurrency: concurrency } = config;
-  const shares = createAttemptShares(config.workspaceBytesPerSecond);
   const safeFetch = resources.use(
     createSafeFetch({
       allowList: allowedTargets,
@@ -48,7 +46,7 @@ export async function createWorker(
   const onError = (error: unknown) => log.error({ err: error }, "worker");
   const onTooLate = (attempts: number) =>
     log.warn({ attempts }, "attempts arrived too late and were not made: too few workers, or clock skew");
-  const attempts = createAttempts({ safeFetch, shares, concurrency, attemptDeadlineMs, now });
+  const attempts = createAttempts({ safeFetch, concurrency, attemptDeadlineMs, now });
   const run = (signal: AbortSignal) =>
     runWorker({ bus, makeAttempt: attempts.make, concurrency, signal, onError, onTooLate });
   return { loops: { producers: [run] }, attempts, onTooLate };

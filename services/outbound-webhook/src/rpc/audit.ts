@@ -15,8 +15,7 @@ interface Action {
     | "endpoint.rotate"
     | "endpoint.delete"
     | "replay.start"
-    | "replay.cancel"
-    | "delivery_settings.set";
+    | "replay.cancel";
   fields?: readonly string[];
 }
 
@@ -31,9 +30,4 @@ export function auditEndpoint(db: Queryable, endpoint: Pick<EndpointRow, "id" | 
 /** Audits an action on a replay, in the same transaction. */
 export function auditReplay(db: Queryable, replayId: number, action: Action): Promise<void> {
   return writeAuditEntry(db, SCHEMA, { ...action, targetId: String(replayId) });
-}
-
-/** Audits a change of the workspace's delivery settings, in the same transaction. */
-export function auditDeliverySettings(db: Queryable, action: Omit<Action, "action">): Promise<void> {
-  return writeAuditEntry(db, SCHEMA, { ...action, action: "delivery_settings.set", targetId: "" });
 }

@@ -3,7 +3,6 @@ import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/deli
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
-import { SignedPullService } from "@toolgate/gen/toolgate/outbound_webhook/v1/signed_pull_pb";
 import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { bind } from "@toolgate/service-host/handler";
 import type { Context } from "../context.ts";
@@ -15,12 +14,10 @@ import { listDeliveries } from "./deliveries/list-deliveries.ts";
 import { resendDelivery } from "./deliveries/resend-delivery.ts";
 import { createEndpoint } from "./endpoints/create-endpoint.ts";
 import { deleteEndpoint } from "./endpoints/delete-endpoint.ts";
-import { getDeliverySettings } from "./endpoints/get-delivery-settings.ts";
 import { getEndpoint } from "./endpoints/get-endpoint.ts";
 import { listEndpoints } from "./endpoints/list-endpoints.ts";
 import { rotateSecret } from "./endpoints/rotate-secret.ts";
 import { sendTestEvent } from "./endpoints/send-test-event.ts";
-import { setDeliverySettings } from "./endpoints/set-delivery-settings.ts";
 import { updateEndpoint } from "./endpoints/update-endpoint.ts";
 import { listEventTypes } from "./events/list-event-types.ts";
 import { reportEvents } from "./events/report-events.ts";
@@ -29,12 +26,8 @@ import { getReplay } from "./replays/get-replay.ts";
 import { listReplays } from "./replays/list-replays.ts";
 import { previewReplay } from "./replays/preview-replay.ts";
 import { startReplay } from "./replays/start-replay.ts";
-import { acknowledgeSigned } from "./undelivered/acknowledge-signed.ts";
-import { acknowledgeUndelivered } from "./undelivered/acknowledge-undelivered.ts";
 import { countUndelivered } from "./undelivered/count-undelivered.ts";
 import { listUndelivered } from "./undelivered/list-undelivered.ts";
-import { pullSigned } from "./undelivered/pull-signed.ts";
-import { pullUndelivered } from "./undelivered/pull-undelivered.ts";
 
 export function registerRoutes(router: ConnectRouter, context: Context): void {
   router.service(
@@ -47,8 +40,6 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       deleteEndpoint,
       rotateSecret,
       sendTestEvent,
-      getDeliverySettings,
-      setDeliverySettings,
     }),
   );
   router.service(EventService, bind(context, { reportEvents, listEventTypes }));
@@ -64,9 +55,5 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
     }),
   );
   router.service(ReplayService, bind(context, { previewReplay, startReplay, getReplay, listReplays, cancelReplay }));
-  router.service(
-    UndeliveredService,
-    bind(context, { listUndelivered, countUndelivered, pullUndelivered, acknowledgeUndelivered }),
-  );
-  router.service(SignedPullService, bind(context, { pullSigned, acknowledgeSigned }));
+  router.service(UndeliveredService, bind(context, { listUndelivered, countUndelivered }));
 }

@@ -13,7 +13,8 @@ const DELETE = `delete from outbound_webhook.endpoint where id in (
     and (select d.id from outbound_webhook.delivery d where d.endpoint_id = e.id order by d.id limit 1) is null
     and (select u.event_id from outbound_webhook.undelivered u where u.endpoint_id = e.id
       order by u.event_at, u.event_id limit 1) is null
-    and (select r.id from outbound_webhook.replay r where r.endpoint_id = e.id order by r.id limit 1) is null
+    and (select r.id from outbound_webhook.replay r where r.endpoint_id = e.id
+      order by r.started_at, r.id limit 1) is null
     and (select m.member_id from outbound_webhook.queue_member m
       where m.group_id = e.workspace_id and m.member_id = e.id) is null
   order by e.deleted_at limit $2 for update of e skip locked)`;

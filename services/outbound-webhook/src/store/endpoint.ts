@@ -161,19 +161,6 @@ export async function findSecret(
   return rows[0];
 }
 
-/** The workspace and sealed secret of an endpoint, for a caller that signs with that secret. */
-export async function findSigner(
-  db: Queryable,
-  endpointId: number,
-): Promise<{ workspaceId: string; workspace: string; secret: Buffer } | undefined> {
-  const { rows } = await db.query(
-    `select workspace_id as "workspaceId", workspace, secret from outbound_webhook.endpoint
-     where id = $1 and deleted_at is null`,
-    [endpointId],
-  );
-  return rows[0];
-}
-
 /** Returns false when there is no such endpoint. */
 export async function replaceSecret(db: Queryable, key: EndpointKey, secret: Buffer, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(

@@ -1,5 +1,5 @@
 import { dropDailyPartitions, ensureDailyPartitions } from "@toolgate/postgres/partitions";
-import type { Pool, Queryable } from "@toolgate/postgres/pool";
+import { type Pool, type Queryable, withClient } from "@toolgate/postgres/pool";
 import { MAX_DAYS_LATE } from "../domain/incoming-event.ts";
 import { removeDeletedEndpoints } from "./deleted-endpoints.ts";
 
@@ -41,27 +41,19 @@ const DELETE_OLD = {
 /**
  * Creates the partitions of the coming days and drops those past retention. Safe to repeat, on any number of replicas.
  */
-export async function maintainPartitions(pool: Pool, now: Date): Promise<void> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  // Without a listener, a connection that breaks here would end the process.
-  const onError = (error: Error) => {
-    broken = error;
-  };
-  client.on("error", onError);
-  try {
-    // Replicas that create and drop partitions at the same time would disturb each other.
-    await client.query("select pg_advisory_lock($1)", [PARTITIONS_LOCK]);
-    await keepWhileLocked(client, now);
-    await client.query("select pg_advisory_unlock($1)", [PARTITIONS_LOCK]);
-  } catch (error) {
-    // Closing the connection releases the lock.
-    broken = error as Error;
-    throw error;
-  } finally {
-    client.off("error", onError);
-    client.release(broken);
-  }
+export function maintainPartitions(pool: Pool, now: Date): Promise<void> {
+  return withClient(pool, async (client, discard) => {
+    try {
+      // Replicas that create and drop partitions at the same time would disturb each other.
+      await client.query("select pg_advisory_lock($1)", [PARTITIONS_LOCK]);
+      await keepWhileLocked(client, now);
+      await client.query("select pg_advisory_unlock($1)", [PARTITIONS_LOCK]);
+    } catch (error) {
+      // Closing the connection releases the lock.
+      discard(error as Error);
+      throw error;
+    }
+  });
 }
 
 async function keepWhileLocked(db: Queryable, now: Date): Promise<void> {

@@ -34,10 +34,3 @@ it("an attempt that was not made, or failed, is made when it is handed out again
   await attempts.once(FIRST, make);
   expect(calls.made).toBe(1);
 });
-
-it("forgets the oldest beyond its bound", async () => {
-  const attempts = createKnownAttempts(2);
-  const { calls, make } = maker();
-  for (const deliveryId of ["a", "b", "c", "c", "b", "a"]) await attempts.once({ deliveryId, number: 1 }, make);
-  expect(calls.made).toBe(4);
-});

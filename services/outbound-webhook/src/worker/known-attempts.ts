@@ -1,5 +1,5 @@
 import type { Attempt, AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
-import { growingCache } from "@toolgate/growing-cache/growing-cache";
+import { LRUCache } from "lru-cache";
 
 type Result = Promise<AttemptResult | undefined>;
 type AttemptKey = Pick<Attempt, "deliveryId" | "number">;
@@ -18,9 +18,8 @@ const MAX_KNOWN = 16_384;
  * [OUT-57] After a crash, the broker or the database may send an attempt a second time. Reporting its known result
  * again avoids a second request. Attempts that were not made (too late, aborted) are forgotten.
  */
-export function createKnownAttempts(maxKnown = MAX_KNOWN): KnownAttempts {
-  // The key of a Map that was set first takes longer to find the more keys before it have been deleted.
-  const known = growingCache<string, Result>(maxKnown);
+export function createKnownAttempts(): KnownAttempts {
+  const known = new LRUCache<string, Result>({ max: MAX_KNOWN });
   const keyOf = ({ deliveryId, number }: AttemptKey) => `${deliveryId} ${number}`;
   return {
     has: (attempt) => known.has(keyOf(attempt)),

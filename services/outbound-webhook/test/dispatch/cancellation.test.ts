@@ -15,7 +15,7 @@ import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, startOutboundRig } from "../outbound-rig.ts";
 import { type BacklogDatabase, startBacklogDatabase } from "./backlog.ts";
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 const NOW = new Date("2026-11-10T12:00:00Z");
 const LEASE_MS = 45_000;
 const after = (ms: number) => new Date(NOW.getTime() + ms);
@@ -119,24 +119,6 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
     }
     expect((await database.pool.query("select from outbound_webhook.queue_member")).rowCount).toBe(0);
     expect(await createCancelStore(database.queuePool).nextToCancel("")).toBeUndefined();
-    expect(errors).toEqual([]);
-  });
-
-  it("[FAIR] a workspace that stays locked does not delay the others", async () => {
-    const [locked, free] = [await database.addEndpoint("w1"), await database.addEndpoint("w2")];
-    for (const key of [locked, free]) {
-      await database.addBacklog(key, LONG_BACKLOG, NOW);
-      await deactivate(key, NOW);
-    }
-    const holder = await database.pool.connect();
-    await holder.query("begin");
-    await holder.query("select from outbound_webhook.queue_group where group_id = 'w1' for update");
-    cancelInBackground();
-    await eventually(async () => expect(await database.statuses("w2")).toEqual({ cancelled: LONG_BACKLOG }));
-    expect(await database.statuses("w1")).toEqual({ pending: LONG_BACKLOG });
-    await holder.query("rollback");
-    holder.release();
-    await eventually(async () => expect(await database.statuses("w1")).toEqual({ cancelled: LONG_BACKLOG }));
     expect(errors).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { type Attempt, AttemptResultSchema, AttemptSchema } from "@toolgate/gen/
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { createSecretBox, type SealingKey } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toRecord } from "../../src/events/attempt-record.ts";
 import { createAttemptSender, type SendAttempts } from "../../src/events/attempt-sender.ts";
 import { runDispatcher } from "../../src/events/dispatcher.ts";
@@ -13,21 +13,25 @@ import { type ClaimedDelivery, createClaimStore } from "../../src/store/deliveri
 import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 
 describe("the dispatcher", () => {
   let rig: OutboundRig;
   let running: AsyncDisposableStack;
   let errors: unknown[];
-  beforeEach(async () => {
+  beforeAll(async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
+  });
+  afterAll(() => rig[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    await rig.pool.query("truncate outbound_webhook.delivery, outbound_webhook.endpoint");
+    await rig.pool.query(
+      "truncate outbound_webhook.queue_group, outbound_webhook.queue_member, outbound_webhook.queue_item",
+    );
     running = new AsyncDisposableStack();
     errors = [];
   });
-  afterEach(async () => {
-    await running.disposeAsync();
-    await rig[Symbol.asyncDispose]();
-  });
+  afterEach(() => running.disposeAsync());
 
   function dispatch(send: SendAttempts, keys: SealingKey[] = rig.config.core?.sealingKeys ?? []): void {
     const { databaseUrl = "" } = rig.config.core ?? {};
@@ -68,58 +72,6 @@ describe("the dispatcher", () => {
     expect(ids[0]).toHaveLength(2);
     expect(ids[1]).toEqual([ids[0]?.[0]]);
     expect(errors).toHaveLength(1);
-  });
-
-  it("[FAIR] a batch costs two round trips to Postgres and the same statements for 1 delivery and for 200", async () => {
-    const { databaseUrl = "" } = rig.config.core ?? {};
-    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "counted" });
-    running.defer(() => pool.end());
-    const counts = { roundTrips: 0, statements: 0 };
-    (await pool.connect()).release();
-    const client = await pool.connect();
-    const send = client.query.bind(client) as (...args: unknown[]) => unknown;
-    Object.assign(client, {
-      query: (...args: unknown[]) => {
-        counts.statements += 1;
-        return send(...args);
-      },
-    });
-    client.release();
-    pool.on("acquire", () => {
-      counts.roundTrips += 1;
-    });
-    const store = createClaimStore(pool, QUEUE);
-    const applyResults = createApplyResults(pool, QUEUE);
-    const batch = async () => {
-      Object.assign(counts, { roundTrips: 0, statements: 0 });
-      const now = rig.clock.now();
-      const { deliveries } = await store.claim(now, new Date(now.getTime() + 45_000));
-      const startedAtMs = BigInt(now.getTime());
-      const records = deliveries.map(({ deliveryId, workspaceId, number }) =>
-        toRecord(create(AttemptResultSchema, { deliveryId, workspaceId, number, responseCode: 200, startedAtMs }), now),
-      );
-      await applyResults(
-        records.filter((record) => record !== undefined),
-        now,
-      );
-      return { deliveries: deliveries.length, ...counts };
-    };
-    await rig.pool.query(
-      `insert into outbound_webhook.endpoint (workspace_id, workspace, url, events, secret, created_at)
-       select 'w' || n % 40, 'w', 'https://receiver.example/' || n, '{custom.all}', '', now() from generate_series(0, 199) n`,
-    );
-    await rig.pool.query(
-      "insert into outbound_webhook.queue_group (group_id) select 'w' || n from generate_series(0, 40) n",
-    );
-    await rig.register("w40", "/single");
-    await rig.report({ workspaceId: "w40" });
-    await eventually(async () => (await queued()).length === 1);
-    expect(await batch()).toEqual({ deliveries: 1, roundTrips: 2, statements: 8 });
-    const events = Array.from({ length: 40 }, (_, n) => ({ workspaceId: `w${n}`, type: "custom.all" }));
-    await rig.reportMany(events.map((event) => newEvent(event, rig.clock.now())));
-    await eventually(async () => (await queued()).length === 200);
-    expect(await batch()).toEqual({ deliveries: 200, roundTrips: 2, statements: 8 });
-    expect(await queued()).toEqual([]);
   });
 
   it("[FAIR-1] results cause another claim only when a delivery waits for the freed slots", async () => {
@@ -171,6 +123,26 @@ describe("the dispatcher", () => {
     expect(errors).toHaveLength(1);
   });
 
+  it.each([
+    ["does not count as failing after an attempt of 2 s", 2_000, false],
+    ["counts as failing after a longer one, although it succeeded", 2_001, true],
+  ])("[FAIR] an endpoint %s", async (_name, durationMs, failing) => {
+    const { databaseUrl = "" } = rig.config.core ?? {};
+    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "slow" });
+    running.defer(() => pool.end());
+    await rig.register("w", "/w");
+    await rig.report({ workspaceId: "w" });
+    await eventually(async () => (await queued()).length === 1);
+    const now = rig.clock.now();
+    const { deliveries } = await createClaimStore(pool, QUEUE).claim(now, new Date(now.getTime() + 45_000));
+    const { deliveryId = "", workspaceId = "" } = deliveries[0] ?? {};
+    const startedAtMs = BigInt(now.getTime());
+    const made = { deliveryId, workspaceId, number: 1, responseCode: 200, startedAtMs, durationMs };
+    const record = toRecord(create(AttemptResultSchema, made), now) ?? expect.fail("no record");
+    await createApplyResults(pool, QUEUE)([record], now);
+    expect(await members()).toMatchObject([{ in_flight: 0, failing }]);
+  });
+
   it("[FAIR] the queue forgets a deleted endpoint, immediately or when its last attempt has ended", async () => {
     const endpoints = rig.endpoints({ workspaceId: "w" });
     const idle = await rig.register("w", "/idle", ["custom.other"]);
@@ -181,7 +153,7 @@ describe("the dispatcher", () => {
 
     const busy = await rig.register("w", "/busy");
     rig.receiver.behave(() => ({ delayMs: 700 }));
-    await rig.start(["dispatcher", "worker"]);
+    running.use(await rig.start(["dispatcher", "worker"]));
     await rig.report({ workspaceId: "w" });
     await eventually(() => rig.requestsTo("/busy").length === 1);
     await endpoints.deleteEndpoint({ endpointId: busy.id });

@@ -1,14 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { createWakeUp } from "@toolgate/event-bus/wake-up";
-import { type Attempt, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import { AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
-import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, describe, expect, it } from "vitest";
-import { runDispatcher } from "../../src/events/dispatcher.ts";
-import { createApplyResults } from "../../src/store/deliveries/apply-results.ts";
 import { createClaimStore } from "../../src/store/deliveries/claim.ts";
 import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
@@ -23,7 +19,7 @@ const EVENTS = 600;
 const LONG_MS = 60_000;
 const TEST_MS = 5 * LONG_MS;
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 
 describe("faults", { timeout: TEST_MS }, () => {
   let rig: OutboundRig;
@@ -189,38 +185,6 @@ describe("faults", { timeout: TEST_MS }, () => {
     expect((await log.listDeliveries({})).deliveries).toEqual(underWay);
     const { endpoint } = await rig.endpoints({ workspaceId: "w" }).getEndpoint({ endpointId: id });
     expect(endpoint?.failuresInARow).toBe(0);
-  });
-
-  it("[OUT] attempts that cannot be sent to the workers are handed back, and tried again before their lease expires", async () => {
-    rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
-    await rig.register("w", "/w");
-    await rig.report({ workspaceId: "w" });
-    const { databaseUrl = "", sealingKeys = [] } = rig.config.core ?? {};
-    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 2, applicationName: "dispatcher" });
-    const stopping = new AbortController();
-    const sent: Attempt[][] = [];
-    const errors: unknown[] = [];
-    const running = runDispatcher({
-      store: createClaimStore(pool, QUEUE),
-      applyResults: createApplyResults(pool, QUEUE),
-      secretBox: createSecretBox({ keys: sealingKeys }),
-      async send(messages) {
-        const attempts = messages.flatMap((message) => message.attempts);
-        return sent.push(attempts) < 3 ? [{ attempts, error: new Error("no broker") }] : [];
-      },
-      wakeUp: createWakeUp(),
-      now: rig.clock.now,
-      signal: stopping.signal,
-      onError: (error) => errors.push(error),
-    });
-    await eventually(() => sent.length === 3);
-    stopping.abort();
-    await running;
-    await pool.end();
-    expect(errors).toHaveLength(2);
-    expect(sent.map((attempts) => attempts.map(({ deliveryId, number }) => [deliveryId, number]))).toEqual(
-      Array(3).fill([[sent[0]?.[0]?.deliveryId, 1]]),
-    );
   });
 
   it("[OUT] deliveries that become due while the broker is down are made by a dispatcher's own worker", async () => {

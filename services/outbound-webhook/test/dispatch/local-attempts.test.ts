@@ -24,7 +24,7 @@ import { spawnService } from "./service-process.ts";
 /** After this time an endpoint must get deliveries again, whichever process has died. A lease is 45 s. */
 const SILENCE_MS = 10_000;
 const EVENTS = 4;
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 const STOPPED = AbortSignal.abort();
 
 describe("attempts of the dispatcher's own process", () => {
@@ -151,41 +151,6 @@ describe("attempts of the dispatcher's own process", () => {
     end.resolve("aborted");
     await made;
     expect(local.holds(messageId)).toBe(false);
-  });
-
-  it("[OUT-57] that outlast an outage of the broker are reserved first, however long it was", async () => {
-    const { sweepAt } = await claimLocally();
-    const sweep = sweepAt(9_000);
-    await rig.nats.kill();
-    await eventually(() => !rig.bus.isConnected());
-    await sweep(true);
-    await rig.nats.restart();
-    await eventually(async () => rig.bus.isConnected() && (await storedMessages()) === 0);
-    await sweep(true);
-    expect(await storedMessages()).toBe(0);
-    await sweep(true);
-    expect(await storedMessages()).toBe(2);
-  });
-
-  it("[OUT] are counted when they were too late, once per message, and take up room until they end", async () => {
-    await start("manager");
-    const end = Promise.withResolvers<"too late">();
-    const late: number[] = [];
-    const local = createLocalAttempts({
-      bus: rig.bus,
-      attempts: { make: () => end.promise, hasRoom: () => true },
-      applyResults: async () => {},
-      concurrency: 2,
-      onError: () => {},
-      onTooLate: (count) => late.push(count),
-    });
-    const attempts = [create(AttemptSchema), create(AttemptSchema)];
-    const made = local.make([{ messageId: newClaimId(true), attempts }], performance.now(), STOPPED);
-    expect(local.hasRoom()).toBe(false);
-    end.resolve("too late");
-    await made;
-    expect(local.hasRoom()).toBe(true);
-    expect(late).toEqual([2]);
   });
 
   it("[OUT-57] have results that go to the broker when the database cannot store them", async () => {

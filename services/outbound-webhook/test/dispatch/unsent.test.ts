@@ -22,7 +22,7 @@ const ATTEMPT_MS = 30_000;
 const TEST_MS = 180_000;
 /** Two endpoints with two slots each, of which the workspace's five are enough. */
 const EVENTS = 6;
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 
 describe("a dispatcher that has claimed deliveries", { timeout: TEST_MS }, () => {
   let rig: OutboundRig;

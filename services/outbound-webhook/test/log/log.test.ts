@@ -38,22 +38,6 @@ describe("the delivery log", () => {
     expect(seen).toEqual(seen.toSorted().toReversed());
   });
 
-  it("[OUT] filters by endpoint, event and status", async () => {
-    const first = await rig.register("w-filter", "/filter-1", ["custom.a"]);
-    const second = await rig.register("w-filter", "/filter-2", ["custom.a", "custom.b"]);
-    const both = await rig.report({ workspaceId: "w-filter", type: "custom.a" });
-    await finished("w-filter", 2);
-    rig.receiver.behave(() => ({ status: 500 }));
-    const failing = await rig.report({ workspaceId: "w-filter", type: "custom.b" });
-    await eventually(async () => (await list("w-filter", { status: DeliveryStatus.RETRYING })).length === 1);
-    const events = async (request: object) => (await list("w-filter", request)).map((delivery) => delivery.eventId);
-    expect(await events({ endpointId: first.id })).toEqual([both]);
-    expect(await events({ endpointId: second.id })).toEqual([failing, both]);
-    expect(await events({ eventId: both })).toEqual([both, both]);
-    expect(await events({ status: DeliveryStatus.RETRYING })).toEqual([failing]);
-    expect(await events({ status: DeliveryStatus.DELIVERED, endpointId: second.id })).toEqual([both]);
-  });
-
   it.each([{ pageToken: "x" }, { pageToken: "eyJiZWZvcmUiOiJ4In0" }, { pageSize: 101 }, { status: 99 }])(
     "[OUT] refuses %j as invalid",
     async (request) => {

@@ -87,58 +87,6 @@ describe("what a delivery waits for", () => {
     });
   });
 
-  it("[OUT-11] [FAIR] a failing endpoint gets one slot at a time, and the log names that cap", async () => {
-    behaviours.set("/single", { status: 500 });
-    const { id: endpointId } = await rig.register("w-single", "/single");
-    await rig.report({ workspaceId: "w-single" });
-    await when("w-single", ([first]) => first?.waitsFor === Wait.RETRY);
-    behaviours.set("/single", HANG);
-    await reportMany("w-single", 3);
-    const deliveries = await when("w-single", (all) => all.length === 4 && inFlight(all) === 1);
-    const waiting = deliveries.filter(({ waitsFor }) => waitsFor === Wait.SLOT);
-    expect(waiting.map(({ fullCap }) => fullCap)).toEqual([Cap.ENDPOINT, Cap.ENDPOINT]);
-    const client = rig.deliveries({ workspaceId: "w-single" });
-    expect(await client.getDelivery({ deliveryId: waiting[0]?.id ?? "" })).toMatchObject({
-      delivery: { fullCap: Cap.ENDPOINT },
-    });
-    expect(await client.getEndpointBacklog({ endpointId })).toMatchObject({
-      failing: true,
-      inFlight: 1,
-      fullCap: Cap.ENDPOINT,
-    });
-  });
-
-  it("[OUT-11] [FAIR] an endpoint whose attempt takes unusually long gets one slot too, and counts among the failing ones", async () => {
-    behaviours.set("/slow-failed", { status: 500 });
-    const failed = await rig.register("w-slow", "/slow-failed", ["custom.failed"]);
-    await rig.report({ workspaceId: "w-slow", type: "custom.failed" });
-    await when("w-slow", ([first]) => first?.waitsFor === Wait.RETRY);
-    const slow: bigint[] = [];
-    for (const name of ["slow1", "slow2"]) {
-      behaviours.set(`/${name}`, HANG);
-      slow.push((await rig.register("w-slow", `/${name}`, [`custom.${name}`])).id);
-      await rig.report({ workspaceId: "w-slow", type: `custom.${name}` });
-    }
-    await when("w-slow", (all) => inFlight(all) === 2);
-    rig.clock.advance(1_000);
-    await rig.report({ workspaceId: "w-slow", type: "custom.slow1" });
-    await rig.report({ workspaceId: "w-slow", type: "custom.failed" });
-    await when("w-slow", (all) => all.filter(({ waitsFor }) => waitsFor === Wait.SLOT).length === 2);
-    const client = rig.deliveries({ workspaceId: "w-slow" });
-    expect(await client.getEndpointBacklog({ endpointId: slow[0] ?? 0n })).toMatchObject({
-      failing: false,
-      inFlight: 1,
-      fullCap: Cap.ENDPOINT,
-    });
-    expect(await client.getEndpointBacklog({ endpointId: failed.id })).toMatchObject({
-      failing: true,
-      inFlight: 0,
-      fullCap: Cap.FAILING_ENDPOINTS,
-    });
-    const { deliveries } = await client.listDeliveries({ endpointId: failed.id });
-    expect(deliveries[0]).toMatchObject({ waitsFor: Wait.SLOT, fullCap: Cap.FAILING_ENDPOINTS });
-  });
-
   it("[OUT-11] a backlog is counted up to 10,000, and only for the workspace's own endpoint", async () => {
     const { id: endpointId } = await rig.register("w-backlog", "/backlog");
     await rig.pool.query(

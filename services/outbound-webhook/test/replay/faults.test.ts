@@ -9,7 +9,7 @@ import { createReplaySteps } from "../../src/store/replay/steps.ts";
 import { newEvent, type OutboundRig } from "../outbound-rig.ts";
 import { eventsOf, MAX_DUE, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 
 describe("a replay under faults", () => {
   let scene: ReplayScene;
@@ -144,24 +144,5 @@ describe("a replay under faults", () => {
     expect(again.map((delivery) => delivery.event_id).toSorted()).toEqual(expected.toSorted());
     const list = await rig.deliveries({ workspaceId: "w" }).listDeliveries({ status: DeliveryStatus.DELIVERED });
     expect(list.deliveries).toHaveLength(36);
-  });
-
-  it("[FAIR] a step that fails names its replay, and only that one is postponed", async () => {
-    const { id } = await scene.backlog(2);
-    const { id: other } = await rig.register("v", "/v");
-    const replayId = await scene.start(id);
-    await rig.pool.query("update outbound_webhook.replay set cursor_id = 'ee', everything = true");
-    const { replayId: otherId } = await scene.client("v").startReplay({ endpointId: other, range: scene.wholeRange() });
-    const store = scene.replica();
-    const now = rig.clock.now();
-    const failure: unknown = await store.step(now).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ replayId: Number(replayId) });
-    const later = new Date(now.getTime() + 60 * SECOND_MS);
-    for (let time = 0; time < 2; time += 1) await store.postpone(Number(replayId), later);
-    const { rows } = await rig.pool.query(
-      `select id, next_step_at from outbound_webhook.replay order by started_at, id = ${otherId}`,
-    );
-    expect(rows).toMatchObject([{ id: Number(replayId), next_step_at: later }, { id: Number(otherId) }]);
-    expect(rows[1].next_step_at.getTime()).toBeLessThan(later.getTime());
   });
 });

@@ -9,7 +9,7 @@ import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 /** Twice the slots of an endpoint. */
 export const MAX_DUE = 4;
 

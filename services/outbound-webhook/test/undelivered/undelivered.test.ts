@@ -1,10 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
-import {
-  UndeliveredOrder,
-  UndeliveredReason,
-  UndeliveredState,
-} from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
+import { UndeliveredOrder, UndeliveredReason } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -64,7 +60,6 @@ describe("what is undelivered", () => {
     expect(of(failed)).toMatchObject({
       eventType: "custom.thing",
       endpointId: id,
-      state: UndeliveredState.UNDELIVERED,
       reason: UndeliveredReason.FAILED,
       error: "gone",
       responseCode: 410,
@@ -151,27 +146,6 @@ describe("what is undelivered", () => {
     },
   );
 
-  it("[OUT] an event that was reported days late is listed under its own time, whether it failed or was skipped", async () => {
-    const { id } = await rig.register("w-late", "/late-1");
-    await rig.register("w-late", "/late-2");
-    await activate("w-late", id, false);
-    rig.receiver.behave(() => ({ status: 410 }));
-    const late = newEvent({ workspaceId: "w-late" }, new Date(rig.clock.now().getTime() - 72 * HOUR_MS));
-    await rig.reportMany([late]);
-    const events = await eventually(async () => {
-      const found = await list("w-late");
-      return found.length === 2 && found;
-    });
-    for (const event of events) {
-      expect(event).toMatchObject({ eventId: late.eventId, eventAt: { seconds: late.created } });
-      expect(event.undeliveredAt?.seconds).toBeGreaterThan(late.created);
-    }
-    const client = rig.deliveries({ workspaceId: "w-late" });
-    await client.resendDelivery({ deliveryId: await deliveryOf("w-late", late.eventId) });
-    await ended("w-late", ["failed", "failed"]);
-    expect((await list("w-late")).map((event) => event.eventAt?.seconds)).toEqual([late.created, late.created]);
-  });
-
   it("[OUT] a test event is never undelivered", async () => {
     const { id } = await rig.register("w-test", "/test");
     rig.receiver.behave(() => ({ status: 500 }));
@@ -233,11 +207,9 @@ describe("what is undelivered", () => {
   it.each([
     ["a page token of another list", { pageToken: "x" }],
     ["a page size over 100", { pageSize: 101 }],
-    ["an unknown state", { state: 9 }],
     ["an unknown order", { order: 9 }],
     ["a wildcard", { types: ["custom.*"] }],
     ["21 types", { types: Array.from({ length: 21 }, (_, index) => `custom.${index}`) }],
-    ["types of pulled events", { types: ["custom.a"], state: UndeliveredState.PULLED }],
     ["an invalid time", { from: { seconds: 10n ** 15n, nanos: 0 } }],
   ])("[WMGMT] refuses %s as invalid", async (_name, request) => {
     expect(await list("w-invalid", request).catch(codeOf)).toBe(Code.InvalidArgument);
@@ -245,14 +217,11 @@ describe("what is undelivered", () => {
 
   it("[WMGMT] endpoints of another workspace are not found, and deleted ones are left out", async () => {
     const { id } = await rig.register("w-mine", "/mine");
-    const eventId = await deliver("w-mine", 410);
+    await deliver("w-mine", 410);
     const stranger = rig.undelivered({ workspaceId: "w-other" });
     for (const endpointId of [id, 2n ** 60n, 999_999n]) {
       expect(await stranger.listUndelivered({ endpointId }).catch(codeOf)).toBe(Code.NotFound);
       expect(await stranger.countUndelivered({ endpointId }).catch(codeOf)).toBe(Code.NotFound);
-      expect(await stranger.pullUndelivered({ endpointId }).catch(codeOf)).toBe(Code.NotFound);
-      const acknowledged = stranger.acknowledgeUndelivered({ endpointId, eventIds: [eventId] });
-      expect(await acknowledged.catch(codeOf)).toBe(Code.NotFound);
     }
     expect(await list("w-other")).toEqual([]);
     expect((await stranger.countUndelivered({})).counts).toEqual([]);
@@ -265,6 +234,5 @@ describe("what is undelivered", () => {
   it("[WMGMT-4] members have no access", async () => {
     const member = rig.undelivered({ workspaceId: "w-role", role: "member" });
     expect(await member.listUndelivered({}).catch(codeOf)).toBe(Code.PermissionDenied);
-    expect(await member.pullUndelivered({ endpointId: 1n }).catch(codeOf)).toBe(Code.PermissionDenied);
   });
 });

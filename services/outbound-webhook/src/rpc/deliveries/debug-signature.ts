@@ -50,7 +50,7 @@ export const debugSignature: Handler<Context, typeof DeliveryService.method.debu
   const deliveryId = request.deliveryId || readSignatureHeaders(request.headers).deliveryId;
   const { scheme, headerFault, signedAt, timeWithinTolerance, secondsOff, matches, mistakes, bodyDiffersAt } = diagnose(
     {
-      ...(await whatWasSent(pool, key, deliveryId, now())),
+      ...(await whatWasSent(pool, key, deliveryId)),
       secret: secretBox.open(found.secret, sealingContext(key.endpointId)),
       headers: request.headers,
       body: request.body,
@@ -77,10 +77,10 @@ function refuseOversized({ body, headers }: DebugSignatureRequest): void {
 }
 
 /** The body and the times of the attempts of a delivery, if it went to this endpoint. */
-async function whatWasSent(pool: Pool, { workspaceId, endpointId }: EndpointKey, deliveryId: string, at: Date) {
-  const found = await findDelivery(pool, workspaceId, deliveryId, at);
+async function whatWasSent(pool: Pool, { workspaceId, endpointId }: EndpointKey, deliveryId: string) {
+  const found = await findDelivery(pool, workspaceId, deliveryId);
   if (found?.delivery.endpointId !== endpointId) return {};
   const attempts = await listAttempts(pool, deliveryId);
-  const attemptTimes = attempts.flatMap(({ signedAt }) => (signedAt ? [signedAt.getTime() / 1000] : []));
+  const attemptTimes = attempts.map(({ signedAt }) => signedAt.getTime() / 1000);
   return { attemptTimes, ...(found.body.length > 0 && { sentBody: found.body }) };
 }

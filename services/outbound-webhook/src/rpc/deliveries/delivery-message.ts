@@ -35,7 +35,7 @@ export const CAP: Record<FullCap, Cap> = {
   none: Cap.UNSPECIFIED,
   endpoint: Cap.ENDPOINT,
   workspace: Cap.WORKSPACE,
-  "suspect-endpoints": Cap.FAILING_ENDPOINTS,
+  "failing-endpoints": Cap.FAILING_ENDPOINTS,
 };
 
 type DeliveryInit = MessageInitShape<typeof DeliverySchema>;
@@ -73,7 +73,7 @@ export function toAttempt(row: AttemptRow, sent: SentHeaders): MessageInitShape<
   return {
     ...rest,
     at: timestampFromDate(startedAt),
-    ...(signedAt && { signedAt: timestampFromDate(signedAt) }),
+    signedAt: timestampFromDate(signedAt),
     headers: Object.entries(sent.headers).map(([name, value]) => ({ name, value })),
     signaturesGone: sent.signaturesGone,
   };

@@ -16,7 +16,7 @@ export const getDeliveryAsCurl: Handler<Context, typeof DeliveryService.method.g
   request,
   call,
 ) => {
-  const found = await findDelivery(context.pool, principalOf(call).workspaceId, request.deliveryId, context.now());
+  const found = await findDelivery(context.pool, principalOf(call).workspaceId, request.deliveryId);
   if (!found) throw noSuchDelivery();
   const { delivery, endpoint, body, hop } = found;
   if (!endpoint) throw new ConnectError("the endpoint is deleted", Code.FailedPrecondition);

@@ -15,7 +15,7 @@ export const getDelivery: Handler<Context, typeof DeliveryService.method.getDeli
   request,
   call,
 ) => {
-  const found = await findDelivery(pool, principalOf(call).workspaceId, request.deliveryId, now());
+  const found = await findDelivery(pool, principalOf(call).workspaceId, request.deliveryId);
   if (!found) throw noSuchDelivery();
   const { delivery, body, hop } = found;
   const { id: deliveryId, eventType } = delivery;

@@ -13,7 +13,7 @@ export const getEndpointBacklog: Handler<Context, typeof DeliveryService.method.
   { endpointId },
   call,
 ) => {
-  const backlog = await readEndpointBacklog(pool, endpointKey(principalOf(call), endpointId), now());
+  const backlog = await readEndpointBacklog(pool, endpointKey(principalOf(call), endpointId));
   if (!backlog) throw noSuchEndpoint();
   const { waiting, firstDueAt, slots } = backlog;
   const due = firstDueAt !== null && firstDueAt <= now();

@@ -25,7 +25,7 @@ export const listDeliveries: Handler<Context, typeof DeliveryService.method.list
   if (before !== undefined && !createdAtOf(before)) throw invalidArgument("page_token: not a token of this list");
   const search = { limit, before: before?.toLowerCase(), now: context.now() };
   const { ids, next } = await searchDeliveries(pool, filter, search);
-  const rows = await readDeliveries(pool, ids, search.now);
+  const rows = await readDeliveries(pool, ids);
   // Read the clock again: by the earlier time, a row that is already due could look as if it were waiting for a retry.
   const now = context.now();
   return {

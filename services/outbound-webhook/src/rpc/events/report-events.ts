@@ -16,7 +16,7 @@ export const reportEvents: Handler<Context, typeof EventService.method.reportEve
   const at = now();
   const outcomes = reports.map((report, index) => eventsOf(report, index, at));
   const events = new Map(outcomes.flatMap((outcome) => (typeof outcome === "number" ? [] : outcome)).map(byId));
-  if (events.size > 0 && (await fanOut([...events.values()], at)).deliveries > 0) announceWork();
+  if (events.size > 0 && (await fanOut([...events.values()], at)) > 0) announceWork();
   return {
     answers: outcomes.map((outcome) =>
       typeof outcome === "number" ? { notSent: outcome } : { eventIds: outcome.map(({ id }) => id) },

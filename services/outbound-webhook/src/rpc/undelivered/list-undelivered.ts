@@ -2,7 +2,6 @@ import {
   type ListUndeliveredRequest,
   UndeliveredOrder,
   type UndeliveredService,
-  UndeliveredState,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
@@ -42,19 +41,14 @@ export const listUndelivered: Handler<Context, typeof UndeliveredService.method.
 
 function filterOf(request: ListUndeliveredRequest, principal: Principal): Omit<UndeliveredFilter, "limit"> {
   const { endpointId } = request;
-  const pulled = request.state === UndeliveredState.PULLED;
-  if (UndeliveredState[request.state] === undefined || UndeliveredOrder[request.order] === undefined) {
-    throw invalidArgument("state, order: not a known value");
-  }
+  if (UndeliveredOrder[request.order] === undefined) throw invalidArgument("order: not a known value");
   const types = [...new Set(request.types)];
   refuseIf(typesViolation(types));
-  if (pulled && types.length > 0) throw invalidArgument("types: not allowed with the state PULLED");
   const from = timeOf("from", request.from);
   const to = timeOf("to", request.to);
   const after = placeOf(request.pageToken);
   return {
     workspaceId: principal.workspaceId,
-    state: pulled ? "pulled" : "undelivered",
     newestFirst: request.order !== UndeliveredOrder.OLDEST_FIRST,
     ...(endpointId !== 0n && { endpointId: endpointKey(principal, endpointId).endpointId }),
     ...(types.length > 0 && { types }),
@@ -64,9 +58,8 @@ function filterOf(request: ListUndeliveredRequest, principal: Principal): Omit<U
   };
 }
 
-function tokenOf({ state, eventAt, pulledAt, eventId, endpointId }: UndeliveredRow): string {
-  const at = state === "pulled" && pulledAt ? pulledAt : eventAt;
-  return nextPageToken({ at: at.toISOString(), event: eventId, endpoint: String(endpointId) });
+function tokenOf({ eventAt, eventId, endpointId }: UndeliveredRow): string {
+  return nextPageToken({ at: eventAt.toISOString(), event: eventId, endpoint: String(endpointId) });
 }
 
 function placeOf(token: string): UndeliveredPlace | undefined {

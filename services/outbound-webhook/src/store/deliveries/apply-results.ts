@@ -3,7 +3,7 @@ import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
-import { FAILURES_TO_DEACTIVATE, type Outcome } from "../../domain/outcome.ts";
+import { FAILURES_TO_DEACTIVATE, type Outcome, SLOW_ATTEMPT_MS } from "../../domain/outcome.ts";
 import { QUEUE_TABLES } from "../queue.ts";
 
 export interface AttemptRecord extends Outcome {
@@ -11,8 +11,8 @@ export interface AttemptRecord extends Outcome {
   workspaceId: string;
   number: number;
   startedAt: Date;
-  /** The time in the signature that was sent; null when unknown. */
-  signedAt: Date | null;
+  /** The time in the signature that was sent. */
+  signedAt: Date;
   endedAt: Date;
   /** 0 when there was no response. */
   responseCode: number;
@@ -94,7 +94,6 @@ attempts_logged as (
 deliveries_written as (
   update outbound_webhook.delivery d set
     status = decided.status,
-    indexed_status = outbound_webhook.indexed_status(decided.status),
     attempts = case when verdict = 'cancelled' then d.attempts else decided.number end,
     response_code = case when verdict = 'cancelled' then d.response_code else decided.response_code end,
     duration_ms = case when verdict = 'cancelled' then d.duration_ms else decided.duration_ms end,
@@ -150,8 +149,8 @@ deleted_marked as (
 settled as materialized (
   select delivery_id as item_id, group_id, member_id, in_flight, number + 1 as next_attempt,
     case when status = 'retrying' then retry_at end as next_due,
-    case when verdict <> 'cancelled' then verdict = 'failed' or body_cut end as failing, ended_at as settled_at,
-    $2::timestamptz as freed_at
+    case when verdict <> 'cancelled' then verdict = 'failed' or body_cut or duration_ms > ${SLOW_ATTEMPT_MS} end as failing,
+    ended_at as settled_at
   from decided
 ),
 ${settleParts(queue)}

@@ -33,7 +33,7 @@ const CANCEL = `with unwanted as (
 ${cancelParts(QUEUE_TABLES, CANCELLED_PER_TRANSACTION)},
 written as (
   update outbound_webhook.delivery d
-  set status = 'cancelled', indexed_status = 'cancelled', next_attempt_at = null, finished_at = $2
+  set status = 'cancelled', next_attempt_at = null, finished_at = $2
   from cancelled where d.created_at = cancelled.created_at and d.id = cancelled.item_id
 )
 update outbound_webhook.endpoint set cancel_until = null

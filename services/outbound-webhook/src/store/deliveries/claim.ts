@@ -87,13 +87,13 @@ left join outbound_webhook.delivery d on d.created_at = claimed.created_at and d
 left join outbound_webhook.event event on event.created_at = d.event_created_at and event.id = d.event_id
 left join outbound_webhook.endpoint e on e.id = claimed.member_id`;
 
-/** A delivery without a body is not sent; nor was its message noted if an earlier version claimed it. */
+/** A delivery without a body is not sent. */
 const LEASED = `select q.item_id as "deliveryId", q.group_id as "workspaceId", q.message_id as "messageId",
   q.lease_until as "leaseUntil", octet_length(event.body) as "bodyBytes"
 from outbound_webhook.queue_item q
 join outbound_webhook.delivery d on d.created_at = q.created_at and d.id = q.item_id
 join outbound_webhook.event event on event.created_at = d.event_created_at and event.id = d.event_id
-where q.lease_until > $1 and q.lease_until <= $2 and q.message_id is not null and event.body is not null
+where q.lease_until > $1 and q.lease_until <= $2 and event.body is not null
 order by q.lease_until
 fetch first ${LEASED_PER_PAGE} rows with ties`;
 

@@ -8,18 +8,11 @@ import { currentTrace } from "@toolgate/telemetry/trace";
 import type { StoredEvent } from "../../domain/incoming-event.ts";
 import { QUEUE_TABLES } from "../queue.ts";
 
-export interface FannedOut {
-  /** New deliveries. */
-  deliveries: number;
-  /** For each workspace with subscribed endpoints: how many its events have, counted for each event, active or not. */
-  subscriptions: ReadonlyMap<string, number>;
-}
-
 /**
  * Stores events and makes their deliveries, in one transaction. It waits for another one's locks for at most `lockTimeoutMs`
- * (default: as long as a statement may take).
+ * (default: as long as a statement may take). Resolves with the number of new deliveries.
  */
-export type FanOut = (events: readonly StoredEvent[], now: Date, lockTimeoutMs?: number) => Promise<FannedOut>;
+export type FanOut = (events: readonly StoredEvent[], now: Date, lockTimeoutMs?: number) => Promise<number>;
 
 /**
  * The lock comes first, so that the next statement sees the endpoints' current state: an endpoint that is being
@@ -54,11 +47,7 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
     ];
     const options = { unlockEarly: true, ...(lockTimeoutMs !== undefined && { lockTimeoutMs }) };
     const [, result] = await pipelined(pool, statements, options);
-    const rows = result?.rows ?? [];
-    return {
-      deliveries: rows[0]?.deliveries ?? 0,
-      subscriptions: new Map(rows.map((row) => [row.workspace_id, row.subscriptions])),
-    };
+    return result?.rows[0].deliveries ?? 0;
   };
 }
 
@@ -116,6 +105,5 @@ queued as materialized (
   from new_deliveries
 ),
 ${addParts(queue)}
-select workspace_id, count(*)::integer as subscriptions, (select count(*)::integer from queued) as deliveries
-from subscribers group by workspace_id`;
+select count(*)::integer as deliveries from queued`;
 }

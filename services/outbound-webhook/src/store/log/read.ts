@@ -40,8 +40,7 @@ export interface AttemptRow {
   connectMs: number;
   tlsMs: number;
   firstByteMs: number;
-  /** Null for attempts by versions that did not record it. */
-  signedAt: Date | null;
+  signedAt: Date;
 }
 
 /** A delivery with what was sent, and the endpoint as it is now. */
@@ -53,14 +52,12 @@ export interface FoundDelivery {
   endpoint: { url: string; secret: Buffer; secretReplacedAt: Date | null } | undefined;
 }
 
-const columns = (
-  now: string,
-) => `d.id, d.event_id as "eventId", d.event_type as "eventType", d.endpoint_id as "endpointId", d.kind, d.status,
+const COLUMNS = `d.id, d.event_id as "eventId", d.event_type as "eventType", d.endpoint_id as "endpointId", d.kind, d.status,
   d.attempts, d.response_code as "responseCode", d.duration_ms as "durationMs", d.error, d.created_at as "createdAt",
   d.finished_at as "finishedAt", coalesce(a.response, '') as response,
   a.started_at + a.duration_ms * interval '1 millisecond' as "attemptedAt",
   q.due_at as "dueAt", q.lease_until is not null as leased,
-  ${slotsOf("q.group_id", "q.member_id", now)} as slots`;
+  ${slotsOf("q.group_id", "q.member_id")} as slots`;
 
 /** `ofAttempt` restricts the partitions of attempts that the planner considers. */
 const joins = (ofAttempt: string) => `left join outbound_webhook.attempt a
@@ -68,18 +65,18 @@ const joins = (ofAttempt: string) => `left join outbound_webhook.attempt a
 left join outbound_webhook.queue_item q on q.item_id = d.id`;
 
 /** The rows of these deliveries, newest first. */
-export async function readDeliveries(db: Queryable, ids: readonly string[], now: Date): Promise<DeliveryRow[]> {
+export async function readDeliveries(db: Queryable, ids: readonly string[]): Promise<DeliveryRow[]> {
   const times = ids.map(createdAtOf);
   const [newest, oldest] = [times[0], times.at(-1)];
   if (newest === undefined) return [];
   const { rows } = await db.query(
-    `select ${columns("$5::timestamptz")}, d.event_created_at as "eventCreatedAt"
+    `select ${COLUMNS}, d.event_created_at as "eventCreatedAt"
      from unnest($1::timestamptz[], $2::uuid[]) as wanted (created_at, id)
      join outbound_webhook.delivery d on d.created_at = wanted.created_at and d.id = wanted.id
        and d.created_at between $3 and $4
      ${joins("and a.created_at between $3 and $4")}
      order by d.id desc`,
-    [times, ids, oldest, newest, now],
+    [times, ids, oldest, newest],
   );
   const requestIds = await requestIdsOf(db, rows);
   return rows.map(({ eventCreatedAt: _, ...row }) => ({ ...row, requestId: requestIds.get(row.eventId) ?? "" }));
@@ -111,18 +108,17 @@ export async function findDelivery(
   db: Queryable,
   workspaceId: string,
   deliveryId: string,
-  now: Date,
 ): Promise<FoundDelivery | undefined> {
   const createdAt = createdAtOf(deliveryId);
   if (!createdAt) return undefined;
   const { rows } = await db.query(
-    `select ${columns("$4::timestamptz")}, event.body, event.hop,
+    `select ${COLUMNS}, event.body, event.hop,
        coalesce(event.request_id, '') as "requestId", e.url, e.secret, e.secret_replaced_at as "secretReplacedAt"
      from outbound_webhook.delivery d ${joins("and a.created_at = $2")}
      left join outbound_webhook.event event on event.created_at = d.event_created_at and event.id = d.event_id
      left join outbound_webhook.endpoint e on e.id = d.endpoint_id and e.deleted_at is null
      where d.created_at = $2 and d.id = $3 and d.workspace_id = $1`,
-    [workspaceId, createdAt, deliveryId, now],
+    [workspaceId, createdAt, deliveryId],
   );
   const [row] = rows;
   if (!row) return undefined;

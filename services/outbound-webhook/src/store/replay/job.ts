@@ -42,9 +42,8 @@ const LOCK_ONE = `select ${COLUMNS} from outbound_webhook.replay where workspace
 
 const NEXT_STEP = "select min(next_step_at) as at from outbound_webhook.replay where next_step_at is not null";
 
-const ENDPOINT = `select e.active and e.deleted_at is null as active, e.deleted_at is not null as deleted,
-  g.per_member as "chosenSlots"
-from outbound_webhook.endpoint e left join outbound_webhook.queue_group g on g.group_id = e.workspace_id where e.id = $1`;
+const ENDPOINT = `select e.active and e.deleted_at is null as active, e.deleted_at is not null as deleted
+from outbound_webhook.endpoint e where e.id = $1`;
 
 const SAVE = `update outbound_webhook.replay set cursor_at = $2, cursor_id = $3, walked = $4, state = $5, considered = $6,
   sent = $7, skipped = $8, delivered = $9, failed = $10, cancelled = $11, next_step_at = $12, finished_at = $13,
@@ -72,7 +71,7 @@ export async function nextStepAt(db: Queryable): Promise<Date | undefined> {
 export async function endpointOf(
   db: Queryable,
   { endpointId }: ReplayJob,
-): Promise<{ active: boolean; deleted: boolean; chosenSlots: number | null }> {
+): Promise<{ active: boolean; deleted: boolean }> {
   const { rows } = await db.query({ name: "replay_endpoint", text: ENDPOINT, values: [endpointId] });
   return rows[0];
 }

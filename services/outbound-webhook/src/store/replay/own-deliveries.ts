@@ -25,7 +25,7 @@ export interface OwnDelivery extends ReplayedEvent {
   /** Due now or in flight. */
   due: boolean;
   /** State of its event in `undelivered`. */
-  eventState: "undelivered" | "sending" | "delivered" | "pulled" | null;
+  eventState: "undelivered" | "sending" | "delivered" | null;
   /** How often its event was sent again; null when there is no such row. */
   sentAgain: number | null;
   hasBody: boolean;
@@ -55,7 +55,7 @@ const CANCEL_WAITING = `with cancelled as (
   returning item_id, created_at
 )
 update outbound_webhook.delivery d
-  set status = 'cancelled', indexed_status = 'cancelled', next_attempt_at = null, finished_at = $2
+  set status = 'cancelled', next_attempt_at = null, finished_at = $2
 from cancelled where d.created_at = cancelled.created_at and d.id = cancelled.item_id`;
 
 const REMEMBER = `insert into outbound_webhook.replay_delivery (replay_id, created_at, delivery_id)

@@ -12,7 +12,7 @@ export interface RangeEvent {
   eventType: string;
   /** The row with the latest copy of its body. */
   bodyAt: Date;
-  /** "skip": counted but not sent, because it was delivered, pulled or sent again since the replay began, or was sent too often. */
+  /** "skip": counted but not sent, because it was delivered or sent again since the replay began, or was sent too often. */
   use: "send" | "skip" | "ignore";
 }
 

@@ -78,7 +78,8 @@ export async function workUnderLock(db: Queryable, queue: FairQueue, replay: Rep
   const own = Object.groupBy(ownDeliveries, (delivery) => replayOutcomeOf(delivery, replay));
   const { open = [], again = [], delivered = [], failed = [], cancelled = [] } = own;
   const waiting = cancelled.filter((delivery) => delivery.waiting);
-  const room = replay.state === "running" && endpoint.active ? roomFor(open, replay, slotsOf(endpoint, queue)) : 0;
+  const room =
+    replay.state === "running" && endpoint.active ? roomFor(open, replay, fullCaps(queue.caps).perMember) : 0;
   const repeated = again.slice(0, room);
   const reading = !replay.walked && room > repeated.length;
   const rows = reading ? nextRows : [];
@@ -122,11 +123,6 @@ function replayOutcomeOf(
   const mayBeSent = hasBody && (sentAgain ?? 0) < MAX_SENT_AGAIN;
   const stillWanted = mayBeSent && (everything || eventState === "undelivered");
   return status === "cancelled" && state === "running" && stillWanted ? "again" : "cancelled";
-}
-
-function slotsOf({ chosenSlots }: { chosenSlots: number | null }, queue: FairQueue): number {
-  const { perMember, maxPerMember } = fullCaps(queue.caps);
-  return Math.min(chosenSlots ?? perMember, maxPerMember);
 }
 
 /** How many deliveries may be made now. */

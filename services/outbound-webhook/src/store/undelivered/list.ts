@@ -6,15 +6,12 @@ export interface UndeliveredRow {
   eventId: string;
   eventType: string;
   endpointId: number;
-  state: "undelivered" | "pulled";
   reason: UndeliveredReason;
   eventAt: Date;
   undeliveredAt: Date;
   error: string;
   responseCode: number;
   deliveryIds: string[];
-  pulledAt: Date | null;
-  pulledBy: string;
 }
 
 /** A row's position in the list: its time, event and endpoint. */
@@ -28,8 +25,7 @@ export interface UndeliveredFilter {
   workspaceId: string;
   /** Undefined: all endpoints of the workspace. */
   endpointId?: number;
-  state: "undelivered" | "pulled";
-  /** Exact names; not with the state `pulled`. */
+  /** Exact names. */
   types?: readonly string[];
   from?: Date;
   to?: Date;
@@ -39,29 +35,28 @@ export interface UndeliveredFilter {
   limit: number;
 }
 
-const COLUMNS = `u.event_id as "eventId", u.event_type as "eventType", u.endpoint_id as "endpointId", u.state, u.reason,
+const COLUMNS = `u.event_id as "eventId", u.event_type as "eventType", u.endpoint_id as "endpointId", u.reason,
   u.event_at as "eventAt", u.undelivered_at as "undeliveredAt", u.error, u.response_code as "responseCode",
-  u.delivery_ids as "deliveryIds", u.pulled_at as "pulledAt", u.pulled_by as "pulledBy"`;
+  u.delivery_ids as "deliveryIds"`;
 
 /**
- * Lists in the order of the event's time, or of the acknowledgement for pulled events. Reads the first rows of each
+ * Lists in the order of the event's time. Reads the first rows of each
  * endpoint and type from an index, and keeps the first of those: a workspace has few endpoints.
  */
 export async function listUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<UndeliveredRow[]> {
   const values: unknown[] = [filter.workspaceId, filter.limit];
   const place = (value: unknown) => `$${values.push(value)}`;
-  const at = filter.state === "pulled" ? "u.pulled_at" : "u.event_at";
   const [beyond, direction] = filter.newestFirst ? ["<", "desc"] : [">", "asc"];
-  const conditions = [`u.endpoint_id = e.id`, `u.state = '${filter.state}'`];
+  const conditions = ["u.endpoint_id = e.id", "u.state = 'undelivered'"];
   if (filter.types) conditions.push("u.event_type = named.type");
-  if (filter.from) conditions.push(`${at} >= ${place(filter.from)}`);
-  if (filter.to) conditions.push(`${at} < ${place(filter.to)}`);
+  if (filter.from) conditions.push(`u.event_at >= ${place(filter.from)}`);
+  if (filter.to) conditions.push(`u.event_at < ${place(filter.to)}`);
   if (filter.after) {
     const { after } = filter;
     const [afterAt, eventId] = [place(after.at), place(after.eventId)];
-    conditions.push(`(${at}, u.event_id) ${beyond}= (${afterAt}, ${eventId})`);
+    conditions.push(`(u.event_at, u.event_id) ${beyond}= (${afterAt}, ${eventId})`);
     conditions.push(
-      `(${at}, u.event_id, u.endpoint_id) ${beyond} (${afterAt}, ${eventId}, ${place(after.endpointId)})`,
+      `(u.event_at, u.event_id, u.endpoint_id) ${beyond} (${afterAt}, ${eventId}, ${place(after.endpointId)})`,
     );
   }
   const ofEndpoint = filter.endpointId === undefined ? "" : `and e.id = ${place(filter.endpointId)}`;
@@ -71,10 +66,10 @@ export async function listUndelivered(db: Queryable, filter: UndeliveredFilter):
      from outbound_webhook.endpoint e ${types}
      cross join lateral (
        select * from outbound_webhook.undelivered u where ${conditions.join(" and ")}
-       order by ${at} ${direction}, u.event_id ${direction} limit $2
+       order by u.event_at ${direction}, u.event_id ${direction} limit $2
      ) u
      where e.workspace_id = $1 and e.deleted_at is null ${ofEndpoint}
-     order by ${at} ${direction}, u.event_id ${direction}, u.endpoint_id ${direction} limit $2`,
+     order by u.event_at ${direction}, u.event_id ${direction}, u.endpoint_id ${direction} limit $2`,
     values,
   );
   return rows;

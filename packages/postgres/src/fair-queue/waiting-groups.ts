@@ -7,7 +7,7 @@ export interface Entry<T> {
   reject: (error: unknown) => void;
 }
 
-export interface TurnLimits {
+export interface WaitingLimits {
   /** Of one batch. A larger entry gets its own batch. */
   maxItems: number;
   maxBytes: number;
@@ -16,10 +16,6 @@ export interface TurnLimits {
   maxWaitingBytes: number;
   /** The part of what may wait that one group may use, from 0 to 1. */
   groupShare: number;
-  /** What it will probably cost to commit an entry of this group, when a batch is put together. Default 0. */
-  costOf?: (groupId: string) => number;
-  /** Of one batch. A costlier entry gets its own batch. Default: any. */
-  maxCost?: number;
 }
 
 interface Waiting<T> {
@@ -27,28 +23,22 @@ interface Waiting<T> {
   bytes: number;
 }
 
-/** The waiting entries by group. A *held* group gets no turn; its entries are taken separately. */
-export class GroupTurns<T> {
+/** The waiting entries by group. The entries of a *held* group are taken separately. */
+export class WaitingGroups<T> {
   /** Groups with entries, the next one first. */
   readonly #ordinary = new Map<string, Waiting<T>>();
   /** With or without entries. */
   readonly #held = new Map<string, Waiting<T>>();
-  readonly #limits: TurnLimits;
+  readonly #limits: WaitingLimits;
   #items = 0;
   #bytes = 0;
 
-  constructor(limits: TurnLimits) {
+  constructor(limits: WaitingLimits) {
     this.#limits = limits;
   }
 
   get size(): number {
     return this.#items;
-  }
-
-  /** What all waiting entries of this group will probably cost. */
-  costOf(groupId: string): number {
-    const { costOf = () => 0 } = this.#limits;
-    return (this.#waitingOf(groupId)?.entries.length ?? 0) * costOf(groupId);
   }
 
   /** Whether an entry of this size may wait. */
@@ -69,9 +59,9 @@ export class GroupTurns<T> {
     for (const entry of taken.toReversed()) this.#put(entry, (entries) => entries.unshift(entry));
   }
 
-  /** A batch: one entry of each group in turn. */
+  /** A batch: one entry of each group after the other. */
   take(): Entry<T>[] {
-    return this.#takeFrom(this.#ordinary, this.#limits.maxCost);
+    return this.#takeFrom(this.#ordinary);
   }
 
   hold(groupId: string): void {
@@ -96,12 +86,12 @@ export class GroupTurns<T> {
   }
 
   /** A batch of one held group, which then is the last one. */
-  takeHeld(groupId: string, maxCost = this.#limits.maxCost): Entry<T>[] {
+  takeHeld(groupId: string): Entry<T>[] {
     const waiting = this.#held.get(groupId);
     if (!waiting) return [];
     this.#held.delete(groupId);
     this.#held.set(groupId, waiting);
-    return this.#takeFrom(new Map([[groupId, waiting]]), maxCost);
+    return this.#takeFrom(new Map([[groupId, waiting]]));
   }
 
   #waitingOf(groupId: string): Waiting<T> | undefined {
@@ -118,15 +108,14 @@ export class GroupTurns<T> {
   }
 
   /** A group that has more entries goes to the end after each of them. */
-  #takeFrom(groups: Map<string, Waiting<T>>, maxCost = Number.POSITIVE_INFINITY): Entry<T>[] {
-    const { maxItems, maxBytes, costOf = () => 0 } = this.#limits;
+  #takeFrom(groups: Map<string, Waiting<T>>): Entry<T>[] {
+    const { maxItems, maxBytes } = this.#limits;
     const batch: Entry<T>[] = [];
-    let [batchBytes, batchCost] = [0, 0];
+    let batchBytes = 0;
     for (const [groupId, waiting] of groups) {
       const [entry] = waiting.entries;
       if (!entry || batch.length >= maxItems) break;
-      const cost = costOf(groupId);
-      if (batch.length > 0 && (batchBytes + entry.bytes > maxBytes || batchCost + cost > maxCost)) break;
+      if (batch.length > 0 && batchBytes + entry.bytes > maxBytes) break;
       groups.delete(groupId);
       waiting.entries.shift();
       if (waiting.entries.length > 0) groups.set(groupId, waiting);
@@ -134,7 +123,6 @@ export class GroupTurns<T> {
       this.#bytes -= entry.bytes;
       this.#items -= 1;
       batchBytes += entry.bytes;
-      batchCost += cost;
       batch.push(entry);
     }
     return batch;

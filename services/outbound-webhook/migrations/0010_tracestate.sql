@@ -1,1 +1,0 @@
-alter table outbound_webhook.event add column tracestate text not null default '';
