@@ -45,7 +45,7 @@ function schemaFaults(manifests: readonly Manifest[], version: string): string[]
     .flatMap((manifest) => {
       const reference = kinds[`${manifest.apiVersion} ${manifest.kind}`]?.$ref;
       const validate = ajv.getSchema(`https://kubernetes.invalid/${reference}`);
-      validate?.(manifest);
+      void validate?.(manifest);
       const errors = validate ? (validate.errors ?? []) : [{ instancePath: "", message: "is of an unknown kind" }];
       return errors.map((error) => `${manifest.kind} ${nameOf(manifest)}${error.instancePath}: ${error.message}`);
     });
