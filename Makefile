@@ -38,8 +38,8 @@ integration: setup ## The tests of whole services, in test/ folders
 gen: setup ## Generates gen/ from proto/, documentation of events, files of the Helm chart and of the chat widget
 	@buf generate
 	@node packages/event-schemas/src/write-docs.ts
-	@node deploy/chart/src/write-files.ts
-	@biome format --write docs/events charts/toolgate
+	@node deploy/chart-tests/write-processes.ts
+	@biome format --write docs/events
 	@node packages/chat-widget/src/build.ts
 
 format: setup ## Formats the code and applies safe lint fixes
@@ -88,7 +88,7 @@ rollouts: setup ## Restarts every role under load, scales workers, upgrades from
 	@exec vitest run --no-file-parallelism deploy/installation/test/rollouts
 
 chart: setup ## Lints and renders the Helm chart with every profile and checks what it makes
-	@exec vitest run deploy/chart
+	@exec vitest run deploy/chart-tests
 
 cluster: setup ## Installs the Helm chart on a real control plane with simulated nodes (needs Go, and long the first time)
 	@exec node deploy/cluster/src/main.ts $(FILES)

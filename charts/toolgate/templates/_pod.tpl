@@ -7,7 +7,7 @@ name, process.
 {{- $facts := .process.facts -}}
 {{- $settings := include "toolgate.settings" (dict "root" $root "values" .process.values) | fromYaml -}}
 - { name: BIND_HOST, value: {{ $root.Values.bindAddress | quote }} }
-{{- if has "HTTP_HOST" $facts.managed }}
+{{- if $facts.ports.http }}
 - { name: HTTP_HOST, value: {{ $root.Values.bindAddress | quote }} }
 {{- end }}
 {{- range $port, $variable := dict "http" "PORT" "rpc" "RPC_PORT" "ops" "OPS_PORT" }}
@@ -29,19 +29,19 @@ name, process.
 - { name: {{ $variable }}, value: {{ ternary (int64 $value | toString) (toString $value) (kindIs "float64" $value) | quote }} }
 {{- end }}
 {{- end }}
-{{- if and (has "CHAT_FILES" $facts.managed) $root.Values.chatFiles.enabled }}
+{{- if include "toolgate.hasFiles" (dict "root" $root "facts" $facts) }}
 - { name: CHAT_FILES, value: /chat-files }
 {{- end }}
-{{- if and (has "SANDBOX_DANGEROUSLY_WEAK_ISOLATION" $facts.managed) (eq $root.Values.sandbox.isolation "networkPolicy") }}
+{{- if and $facts.runsTools (eq $root.Values.sandbox.isolation "networkPolicy") }}
 - { name: SANDBOX_DANGEROUSLY_WEAK_ISOLATION, value: "true" }
 {{- end }}
-{{- if has "LOGINS" $facts.managed }}
+{{- if eq $facts.service "toolgate" }}
 - { name: LOGINS, value: /logins }
 {{- end }}
-{{- if has "SERVERS_CA_FILE" $facts.managed }}
+{{- if not $facts.isBare }}
 {{- include "toolgate.certificateEnv" $root }}
 {{- end }}
-{{- if and (has "TLS_CERT_FILE" $facts.managed) $root.Values.processCertificates.secret }}
+{{- if $root.Values.processCertificates.secret }}
 - { name: TLS_CERT_FILE, value: /process-certificates/tls.crt }
 - { name: TLS_KEY_FILE, value: /process-certificates/tls.key }
 - { name: TLS_CA_FILE, value: /process-certificates/ca.crt }
@@ -52,6 +52,11 @@ name, process.
   valueFrom: { secretKeyRef: { name: {{ include "toolgate.secretName" (dict "root" $root "source" $source) }}, key: {{ $variable }} } }
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{/* Not empty if the process stores uploaded files. Arguments: root, facts. */}}
+{{- define "toolgate.hasFiles" -}}
+{{- if and .root.Values.chatFiles.enabled (has .facts.service (list "chat" "toolgate")) -}}true{{- end -}}
 {{- end -}}
 
 {{- define "toolgate.certificateEnv" -}}

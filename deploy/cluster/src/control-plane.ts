@@ -20,8 +20,6 @@ const USERS = {
   "system:kube-scheduler": "",
 } as const;
 
-// Kept short so that the tests of autoscaling and of lost nodes do not wait for them.
-const HPA_SECONDS = 2;
 const STAGES = new URL("./stages.yaml", import.meta.url).pathname;
 
 /** Starts etcd, the API server, the controllers, the scheduler and KWOK, with all data and logs in `folder`. */
@@ -92,9 +90,7 @@ export async function startControlPlane(folder: string, log: (line: string) => v
         ...["--bind-address=127.0.0.1", `--secure-port=${controllers}`, "--use-service-account-credentials"],
         `--service-account-private-key-file=${file("accounts.key")}`,
         `--root-ca-file=${file("ca.crt")}`,
-        ...["--leader-elect=false", `--horizontal-pod-autoscaler-sync-period=${HPA_SECONDS}s`],
-        // New pods count at once: their CPU is made up.
-        "--horizontal-pod-autoscaler-cpu-initialization-period=1s",
+        ...["--leader-elect=false"],
         // Nodes are lost when a test removes them, and not because this machine is busy.
         "--node-monitor-grace-period=20m",
       ],

@@ -1,9 +1,16 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import type { Api } from "./api.ts";
-import { customResourceDefinitions } from "./crds.ts";
 
 const ZONES = ["a", "b", "c"] as const;
 const NODES_PER_ZONE = 2;
+/** The kinds of other projects that the chart makes; their operators do not run here. */
+const CUSTOM_KINDS = [
+  ["keda.sh", "v1alpha1", "ScaledObject"],
+  ["gateway.networking.k8s.io", "v1", "HTTPRoute"],
+  ["monitoring.coreos.com", "v1", "ServiceMonitor"],
+  ["monitoring.coreos.com", "v1", "PrometheusRule"],
+  ["external-secrets.io", "v1", "ExternalSecret"],
+] as const;
 const START = { deadlineMs: 120_000, everyMs: 200 };
 
 /** Makes a node that KWOK plays, and waits until the scheduler may use it. */
@@ -31,13 +38,24 @@ export async function furnish(api: Api): Promise<void> {
     metadata: { name: "efs" },
     provisioner: "kubernetes.io/no-provisioner",
   });
-  for (const definition of customResourceDefinitions()) {
-    await api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
-  }
-  for (const definition of customResourceDefinitions()) {
+  for (const [group, version, kind] of CUSTOM_KINDS) {
+    const singular = kind.toLowerCase();
+    const name = `${singular}s.${group}`;
+    const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+    await api.create(path, {
+      // Without the annotation the API server refuses kinds of groups such as gateway.networking.k8s.io.
+      metadata: { name, annotations: { "api-approved.kubernetes.io": "unapproved, for tests" } },
+      spec: {
+        group,
+        scope: "Namespaced",
+        names: { kind, plural: `${singular}s`, singular, listKind: `${kind}List` },
+        versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema } }],
+      },
+    });
     await eventually(async () => {
-      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition.metadata.name}`;
-      const conditions: { type: string; status: string }[] = (await api.get(path)).status?.conditions ?? [];
+      const conditions: { type: string; status: string }[] =
+        (await api.get(`${path}/${name}`)).status?.conditions ?? [];
       return conditions.some((one) => one.type === "Established" && one.status === "True");
     }, START);
   }

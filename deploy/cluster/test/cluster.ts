@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, inject } from "vitest";
-import { profileFile, RELEASE } from "../../chart/src/helm.ts";
-import { CHART } from "../../chart/src/paths.ts";
+import { CHART, profileFile, RELEASE } from "../../chart-tests/helm.ts";
 import { type Address, Api, ApiError, type KubernetesObject } from "../src/api.ts";
 import { programFile } from "../src/programs.ts";
 

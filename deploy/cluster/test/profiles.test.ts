@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PROFILES } from "../../chart/src/helm.ts";
+import { PROFILES } from "../../chart-tests/helm.ts";
 import { createNamespace, everythingIsReady, type Namespace, PATIENCE } from "./cluster.ts";
 import { objectsIn } from "./leftovers.ts";
 import { prepare } from "./profiles.ts";

@@ -1,9 +1,7 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { parse } from "yaml";
 import { PROGRAMS, REPOSITORY } from "../src/paths.ts";
 import { createNamespace, everythingIsReady, type Namespace } from "./cluster.ts";
 
@@ -75,18 +73,4 @@ test("a second run keeps the passwords and changes no Secret", async () => {
   const before = await read();
   await install();
   expect(await read()).toEqual(before);
-});
-
-test("the file for kind has only fields that kind documents", async () => {
-  const { nodes, ...cluster } = parse(await readFile(join(REPOSITORY, "deploy/kind.yaml"), "utf8"));
-  expect(cluster).toEqual({ kind: "Cluster", apiVersion: "kind.x-k8s.io/v1alpha4", name: "toolgate" });
-  for (const { role, ...node } of nodes) {
-    expect(["control-plane", "worker"]).toContain(role);
-    const fields = ["image", "labels", "extraMounts", "extraPortMappings", "kubeadmConfigPatches"];
-    expect(fields).toEqual(expect.arrayContaining(Object.keys(node)));
-    for (const mount of node.extraMounts ?? []) {
-      const known = ["hostPath", "containerPath", "readOnly", "selinuxRelabel", "propagation"];
-      expect(known).toEqual(expect.arrayContaining(Object.keys(mount)));
-    }
-  }
 });

@@ -1,12 +1,26 @@
 import { createHash, randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logins } from "@toolgate/local/logins";
 import { serverUserOf } from "@toolgate/service-registry/server-users";
 import { bareVariables, type ServiceName, withheldVariables } from "@toolgate/service-registry/services";
-import { type ProcessFacts, splitProcesses } from "../../../chart/src/processes.ts";
+import { parse } from "yaml";
 import { type Endpoints, nameOf, startEndpoints } from "./endpoints.ts";
 import { type Pod, startPod } from "./pod.ts";
+
+/** What the chart's templates know about each process. */
+const PROCESSES_FILE = new URL("../../../../charts/toolgate/files/processes.yaml", import.meta.url);
+
+interface ProcessFacts {
+  service: string;
+  role?: string;
+  isBare?: boolean;
+  program: string;
+  drainSeconds: number;
+  ports: Readonly<Record<string, number>>;
+  peers: Readonly<Record<string, { process: string; port: number }>>;
+}
 
 /** A version of the programs: its name, and the folder with its sources and packages. */
 export interface Version {
@@ -63,7 +77,7 @@ const NETWORKS = 120;
 
 export async function openCluster(settings: ClusterSettings): Promise<Cluster> {
   const { dataDir, log } = settings;
-  const facts = splitProcesses();
+  const facts = parse(await readFile(PROCESSES_FILE, "utf8")).split as Record<string, ProcessFacts>;
   const namesFile = join(dataDir, "names.json");
   const endpoints = await startEndpoints(namesFile);
   const pods: Pod[] = [];
@@ -139,13 +153,12 @@ export async function openCluster(settings: ClusterSettings): Promise<Cluster> {
 
 /** What a pod of the chart would get, and nothing else. */
 function environmentOf(
-  { service: name, role: shownRole, isBare, ports, peers }: ProcessFacts,
+  { service: name, role, isBare, ports, peers }: ProcessFacts,
   ip: string,
   shared: Readonly<Record<string, string>>,
   { serviceKeys, logins }: ClusterSettings,
 ): Record<string, string> {
   const service = name as ServiceName;
-  const role = shownRole || undefined;
   const addresses = Object.entries(peers).map(([variable, { process: peer, port }]) => [
     variable,
     `http://${nameOf(peer)}:${port}`,
