@@ -1,13 +1,22 @@
 import { defineConfig } from "vitest/config";
 
+/** What takes long, run by `make verify`: docs/testing.md says what each part proves. */
+const VERIFY = [
+  "deploy/installation/test/{attacks,clients,faults,fuzz,image,recovery,rollouts,silence}/**/*.test.ts",
+  "deploy/installation/test/chat/faults/*.test.ts",
+  "services/tool-runner/test/sandbox/kinds/*.test.ts",
+];
+const isVerify = process.env.VERIFY === "1";
+
 export default defineConfig({
   test: {
-    include: ["packages/**/*.test.ts", "services/**/*.test.ts", "deploy/**/*.test.ts", "bench/**/*.test.ts"],
-    // Those in deploy/cluster need a control plane: make cluster.
-    exclude: ["**/node_modules/**", ".tools/**", ".data/**", "deploy/cluster/**"],
+    include: isVerify ? VERIFY : ["{packages,services,deploy,bench}/**/*.test.ts"],
+    // Those in deploy/cluster need a control plane and have a configuration of their own.
+    exclude: ["**/node_modules/**", ".tools/**", ".data/**", "deploy/cluster/**", ...(isVerify ? [] : VERIFY)],
     pool: "forks",
     // Most of a test's time is waiting for servers; more than this and their deadlines are missed on two cores.
-    maxWorkers: 3,
+    // Faults and attacks are counted under load, so they run one after the other.
+    maxWorkers: isVerify ? 1 : 3,
     setupFiles: ["packages/testbed/src/property-seed.ts"],
     globalSetup: ["packages/testbed/src/global-setup.ts"],
     testTimeout: 400_000,

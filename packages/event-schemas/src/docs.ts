@@ -40,7 +40,7 @@ function section(kind: EventType): string {
   const fields = fieldRows(kind.data);
   const table =
     fields.length > 0 ? ["| field of `data` | type | |", "|---|---|---|", ...fields] : [kind.data.description];
-  const example = JSON.stringify(exampleEvent(kind), null, 2);
+  const example = JSON.stringify(exampleEvent(kind));
   return [
     `## \`${displayName(kind)}\``,
     kind.sent,

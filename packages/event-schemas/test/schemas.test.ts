@@ -65,7 +65,7 @@ function at(value: unknown, path: string[]): Json {
 
 it("[EVT-7] the catalogue contains the types that the requirements name and nothing else", async () => {
   const requirements = await readFile(new URL("../../../docs/requirements.md", import.meta.url), "utf8");
-  const named = [...requirements.matchAll(/^\| EVT-\d+ \| `([a-z_.<>]+)`:/gm)].map(([, type]) => type);
+  const named = [...requirements.matchAll(/^- EVT-\d+: `([a-z_.<>]+)`:/gm)].map(([, type]) => type);
   expect(named.length).toBeGreaterThanOrEqual(11);
   expect(EVENT_TYPES.map(displayName).sort()).toEqual(named.sort());
 });
