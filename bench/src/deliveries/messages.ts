@@ -19,10 +19,6 @@ export type Published = { from: number; until: number };
 export type ReceiverArgument = { key: string; cert: string };
 export type ReceiverOrder =
   | { kind: "count" }
-  /** From now on requests to these paths get no response. */
-  | { kind: "hang"; paths: string[] }
-  /** From now on these paths refuse every request. */
-  | { kind: "refuse"; paths: string[] }
   /** From now on these paths respond late; their requests are not counted. */
   | { kind: "slow"; paths: string[]; respondAfterMs: number }
   | ({ kind: "report" } & Published);
@@ -32,8 +28,6 @@ export type ReceiverAnswer = {
   received: number;
   /** Events that came again after they had been counted. */
   repeated: number;
-  /** Requests left without a response. */
-  hung: number;
   /** Latencies of the events with the requested numbers. */
   latency?: LatencySummary;
 };

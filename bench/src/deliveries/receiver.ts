@@ -9,23 +9,10 @@ import type { ReceiverAnswer, ReceiverArgument, ReceiverOrder, Stamp } from "./m
 const KEEP_ALIVE_MS = 120_000;
 
 const latencyOf = new Map<number, number>();
-const hanging = new Set<string>();
-const refusing = new Set<string>();
 const respondAfterMs = new Map<string, number>();
 let repeated = 0;
-let hung = 0;
 
 function receive(request: IncomingMessage, response: ServerResponse): void {
-  if (hanging.has(request.url ?? "")) {
-    hung += 1;
-    request.resume();
-    return;
-  }
-  if (refusing.has(request.url ?? "")) {
-    request.resume();
-    response.writeHead(410).end();
-    return;
-  }
   const slowMs = respondAfterMs.get(request.url ?? "");
   if (slowMs !== undefined) {
     request.resume();
@@ -46,9 +33,7 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
 }
 
 function report(order: ReceiverOrder): ReceiverAnswer {
-  const figures = { atMs: monotonicMs(), received: latencyOf.size, repeated, hung };
-  if (order.kind === "hang") for (const path of order.paths) hanging.add(path);
-  if (order.kind === "refuse") for (const path of order.paths) refusing.add(path);
+  const figures = { atMs: monotonicMs(), received: latencyOf.size, repeated };
   if (order.kind === "slow") for (const path of order.paths) respondAfterMs.set(path, order.respondAfterMs);
   if (order.kind !== "report") return figures;
   const latencies: number[] = [];

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connectBus } from "@toolgate/event-bus/connect";
+import { migrateAll } from "@toolgate/installation/migrate";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { installationSecrets } from "@toolgate/local/installation-secrets";
@@ -20,14 +20,8 @@ export type TopologyKind = "single" | "split";
 
 type InstallationSettings = {
   dataDir: string;
-  /** host:port of the receiver and of others, and the certificate authority to trust for them. */
-  receiver: { host: string; otherHosts?: string[]; caFile: string } | undefined;
-  /** Folder for CPU profiles of the services' processes, written when they end. */
-  profileDir?: string | undefined;
-  /** Folder of another checkout whose migrations and services are used instead; single topology only. */
-  checkout?: string | undefined;
-  /** Further environment of the services. */
-  env?: Record<string, string>;
+  /** host:port of the receiver, and the certificate authority to trust for them. */
+  receiver?: { host: string; caFile: string };
   log: (line: string) => void;
   signal: AbortSignal;
 };
@@ -47,8 +41,7 @@ export type BenchInstallation = AsyncDisposable & {
 
 export const MAIN_WORKSPACE = "bench";
 const EMAIL = "admin@bench.example";
-const CHECKOUT = fileURLToPath(new URL("../../..", import.meta.url));
-const SINGLE_ENTRY = "deploy/installation/src/main.ts";
+const SINGLE_ENTRY = fileURLToPath(new URL("../../../deploy/installation/src/main.ts", import.meta.url));
 
 export async function startInstallation(
   kind: TopologyKind,
@@ -58,8 +51,6 @@ export async function startInstallation(
   await using resources = new AsyncDisposableStack();
   const servers = await startBenchServers(resources, settings);
   const { databaseUrl, natsUrl, redisUrl, pool } = servers;
-  const migrations = join(settings.checkout ?? CHECKOUT, "deploy/installation/src/migrate.ts");
-  const { migrateAll }: typeof import("@toolgate/installation/migrate") = await import(migrations);
   await migrateAll(databaseUrl);
   const port = await freePort();
   const env: Record<string, string> = await serviceEnvironment({
@@ -68,18 +59,17 @@ export async function startInstallation(
     redisUrl,
     port,
     dataDir,
-    allowedTargets: receiver ? [receiver.host, ...(receiver.otherHosts ?? [])] : [],
+    allowedTargets: receiver ? [receiver.host] : [],
     targetCaFile: receiver?.caFile ?? "",
     log,
   });
-  Object.assign(env, settings.env);
+  env.LOG_LEVEL = "error";
   // All streams belong to one user.
   env.CHAT_STREAMS_PER_USER = env.CHAT_STREAMS_PER_WORKSPACE = "20000";
-  if (settings.profileDir) env.NODE_OPTIONS = `--cpu-prof --cpu-prof-dir=${settings.profileDir}`;
   signal.throwIfAborted();
   const services =
     kind === "single"
-      ? await startSingleProcess(env, join(settings.checkout ?? CHECKOUT, SINGLE_ENTRY), log)
+      ? await startSingleProcess(env, log)
       : await startSplit({
           env,
           serviceKeys: (await installationSecrets(dataDir)).serviceKeys,
@@ -117,11 +107,11 @@ export async function startInstallation(
 }
 
 /** The single topology in a process of its own, so that nothing else runs on its event loop. */
-async function startSingleProcess(env: Record<string, string>, entry: string, log: (line: string) => void) {
+async function startSingleProcess(env: Record<string, string>, log: (line: string) => void) {
   const opsPort = await freePort();
   const service = await startServiceProcess({
     name: "toolgate",
-    entry,
+    entry: SINGLE_ENTRY,
     env: { ...env, OPS_PORT: String(opsPort) },
     ready: () => isReady(opsPort),
     log,

@@ -15,7 +15,7 @@ const DRAIN_MS = 20_000;
  * runs from the time at which it was due.
  */
 export async function runOpenLoop(order: LoadOrder, perSecond: number): Promise<LoadResult> {
-  const { target, warmUpMs, measureMs, keepLatencies } = order;
+  const { target, warmUpMs, measureMs } = order;
   const nextRequest = requestsOf(target);
   const idle: Connection[] = [];
   const dueOf = new Map<Connection, number>();
@@ -27,14 +27,13 @@ export async function runOpenLoop(order: LoadOrder, perSecond: number): Promise<
   const tickMs = Math.max(1000 / perSecond, MIN_TICK_MS);
   const startMs = monotonicMs() + LEAD_MS;
   const untilMs = startMs + warmUpMs + measureMs;
-  const score = createScore(startMs + warmUpMs, untilMs, keepLatencies);
+  const score = createScore(startMs + warmUpMs, untilMs);
   let tick = 0;
   let scheduled = 0;
   let isClosing = false;
 
   function send(connection: Connection, dueMs: number): void {
     dueOf.set(connection, dueMs);
-    score.sent(dueMs, monotonicMs());
     connection.send(nextRequest());
   }
   function onAnswer(connection: Connection, status: number): void {

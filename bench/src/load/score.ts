@@ -18,8 +18,6 @@ export type LoadOrder = {
   mode: LoadMode;
   warmUpMs: number;
   measureMs: number;
-  /** Returns every latency, so that those of several windows can be put together. */
-  keepLatencies?: boolean;
 };
 
 export type LoadResult = {
@@ -32,10 +30,6 @@ export type LoadResult = {
    * counts fully.
    */
   latency: LatencySummary;
-  /** All of them, if the order says so. */
-  latenciesMs?: number[];
-  /** Open loop: how long after its due time a call was written to a socket. */
-  lateness: LatencySummary | undefined;
   /** Responses by status code, the warm-up included. */
   statuses: Record<string, number>;
   brokenConnections: number;
@@ -45,9 +39,8 @@ export type LoadResult = {
  * Collects what a loop sees. Calls due between the two times (monotonic) count for throughput and latency; all count for
  * the number of responses.
  */
-export function createScore(measureFromMs: number, measureUntilMs: number, keepLatencies = false) {
+export function createScore(measureFromMs: number, measureUntilMs: number) {
   const latencies: number[] = [];
-  const lateness: number[] = [];
   const statuses: Record<string, number> = {};
   let responses = 0;
   let inTime = 0;
@@ -60,9 +53,6 @@ export function createScore(measureFromMs: number, measureUntilMs: number, keepL
       if (isMeasured(nowMs)) inTime += 1;
       if (isMeasured(dueMs)) latencies.push(nowMs - dueMs);
     },
-    sent(dueMs: number, nowMs: number) {
-      if (isMeasured(dueMs)) lateness.push(nowMs - dueMs);
-    },
     broken() {
       brokenConnections += 1;
     },
@@ -70,8 +60,6 @@ export function createScore(measureFromMs: number, measureUntilMs: number, keepL
       responses,
       perSecond: (inTime / (measureUntilMs - measureFromMs)) * 1000,
       latency: summarise(latencies),
-      ...(keepLatencies && { latenciesMs: latencies }),
-      lateness: lateness.length > 0 ? summarise(lateness) : undefined,
       statuses,
       brokenConnections,
     }),

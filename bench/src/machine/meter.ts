@@ -1,17 +1,19 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Which processes a figure includes: these, their descendants, or both; without some of those and their descendants. */
-export type Group = { pids: readonly number[]; take: "these" | "below" | "both"; without?: readonly number[] };
+/** Which processes a figure includes: these, their descendants, or both. */
+type Group = { pids: readonly number[]; take: "these" | "below" | "both" };
 export type Groups = Readonly<Record<string, Group>>;
 
 export type Usage = {
   tookMs: number;
   cpuMs: Record<string, number>;
-  memory: Record<string, { beforeBytes: number; maxBytes: number; afterBytes: number }>;
-  /** CPU time of everything on this machine that belongs to no group and is not the measuring process. */
-  foreignCpuMs: number;
+  memory: Record<string, { maxBytes: number }>;
 };
+
+export function sumOf(figures: Readonly<Record<string, number>>): number {
+  return Object.values(figures).reduce((sum, value) => sum + value, 0);
+}
 
 /** CPU time of each process and of the children that it outlived. */
 type ProcessTable = ReadonlyMap<number, { parent: number; cpuMs: number }>;
@@ -24,19 +26,13 @@ export function startMeter(groups: Groups): Disposable & { stop(): Usage } {
   const pageBytes = readConstant("PAGESIZE");
   const startedAt = performance.now();
   const table = readProcessTable(tickMs);
-  const before = { cpuMs: cpuOf(groups, table), selfMs: sumCpu(table, [process.pid]), busyMs: machineBusyMs(tickMs) };
+  const before = cpuOf(groups, table);
   const members = mapValues(groups, (group) => pidsOf(table, group));
-  const memory: Usage["memory"] = mapValues(members, (pids) => {
-    const bytes = residentBytes(pids, pageBytes);
-    return { beforeBytes: bytes, maxBytes: bytes, afterBytes: bytes };
-  });
+  let memory: Usage["memory"] = mapValues(members, () => ({ maxBytes: 0 }));
   const readMemory = () => {
-    for (const [name, pids] of Object.entries(members)) {
-      const own = memory[name];
-      if (!own) continue;
-      own.afterBytes = residentBytes(pids, pageBytes);
-      own.maxBytes = Math.max(own.maxBytes, own.afterBytes);
-    }
+    memory = mapValues(members, (pids, name) => ({
+      maxBytes: Math.max(memory[name]?.maxBytes ?? 0, residentBytes(pids, pageBytes)),
+    }));
   };
   const timer = setInterval(readMemory, MEMORY_EVERY_MS);
   return {
@@ -44,11 +40,8 @@ export function startMeter(groups: Groups): Disposable & { stop(): Usage } {
       clearInterval(timer);
       readMemory();
       const after = readProcessTable(tickMs);
-      const cpuMs = mapValues(cpuOf(groups, after), (value, name) => value - (before.cpuMs[name] ?? 0));
-      const selfMs = sumCpu(after, [process.pid]) - before.selfMs;
-      const oursMs = Object.values(cpuMs).reduce((sum, value) => sum + value, selfMs);
-      const foreignCpuMs = Math.max(0, machineBusyMs(tickMs) - before.busyMs - oursMs);
-      return { tookMs: performance.now() - startedAt, cpuMs, memory, foreignCpuMs };
+      const cpuMs = mapValues(cpuOf(groups, after), (value, name) => value - (before[name] ?? 0));
+      return { tookMs: performance.now() - startedAt, cpuMs, memory };
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };
@@ -62,17 +55,11 @@ function sumCpu(table: ProcessTable, pids: readonly number[]): number {
   return pids.reduce((total, pid) => total + (table.get(pid)?.cpuMs ?? 0), 0);
 }
 
-/** The processes of each group now. */
-export function processesOf(groups: Groups): Record<string, number[]> {
-  const table = readProcessTable(1000 / readConstant("CLK_TCK"));
-  return mapValues(groups, (group) => pidsOf(table, group));
-}
-
-function pidsOf(table: ProcessTable, { pids, take, without = [] }: Group): number[] {
+function pidsOf(table: ProcessTable, { pids, take }: Group): number[] {
   if (take === "these") return [...pids];
   const found = treesOf(table, pids);
   if (take === "below") for (const pid of pids) found.delete(pid);
-  return [...found.difference(treesOf(table, without))];
+  return [...found];
 }
 
 function treesOf(table: ProcessTable, pids: readonly number[]): Set<number> {
@@ -111,12 +98,6 @@ function residentBytes(pids: readonly number[], pageBytes: number): number {
     largestMapped = Math.max(largestMapped, mapped);
   }
   return (own + largestMapped) * pageBytes;
-}
-
-/** CPU time that the whole machine has spent working since its start: all but idle, I/O wait and guests. */
-function machineBusyMs(tickMs: number): number {
-  const fields = readOrNothing("/proc/stat").split("\n")[0]?.trim().split(/\s+/).slice(1, 9).map(Number) ?? [];
-  return fields.reduce((sum, ticks, index) => (index === 3 || index === 4 ? sum : sum + ticks), 0) * tickMs;
 }
 
 function readConstant(name: string): number {
