@@ -3,7 +3,6 @@ import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections
 import { type Env, readConfig as read } from "@toolgate/service-host/env";
 import { type MailSettings, type OutgoingSettings, readMail, readOutgoing } from "@toolgate/service-host/outgoing";
 import { SERVICES } from "@toolgate/service-registry/services";
-import { WORKSPACE_BYTES_PER_SECOND } from "@toolgate/workspace-share/setting";
 import { defaultChildren } from "./sandbox/limits.ts";
 import { readRequireIsolation, readSandboxClient, type SandboxClient } from "./sandbox-config.ts";
 
@@ -19,8 +18,6 @@ export interface Config extends NeedSettings<(typeof NEEDS)[number]>, OutgoingSe
   allowedDataSources: string[];
   /** The server for tools' emails; undefined when tools cannot send any. */
   mail: MailSettings | undefined;
-  /** What the runs of one workspace may use of this process over time. */
-  workspaceBytesPerSecond: number;
 }
 
 const MAX_SANDBOX_CHILDREN = 64;
@@ -38,6 +35,5 @@ export function readConfig(env: Env, cores = availableParallelism()): Config {
     requireIsolation: readRequireIsolation(reader),
     allowedDataSources: reader.list("ALLOWED_DATA_SOURCES"),
     mail: readMail(reader),
-    workspaceBytesPerSecond: reader.integer("WORKSPACE_BYTES_PER_SECOND", WORKSPACE_BYTES_PER_SECOND),
   }));
 }

@@ -20,10 +20,9 @@ import { createCodeStanding } from "./execution/code-standing.ts";
 import { createDataSources } from "./execution/data-sources/data-sources.ts";
 import { createFindServer, type FindServer } from "./execution/data-sources/find-server.ts";
 import type { DryRunDependencies } from "./execution/dry-run.ts";
-import { createHostCallTurns } from "./execution/host-calls/turns.ts";
+import { createHostCallSlots } from "./execution/host-calls/slots.ts";
 import { createWebhookEvents } from "./execution/host-calls/webhook-events.ts";
 import { createRecorder } from "./execution/record.ts";
-import { createRunShares } from "./execution/share.ts";
 import { createDefinitions } from "./execution/workspace/definitions.ts";
 import { createSheets } from "./execution/workspace/sheets.ts";
 import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts";
@@ -69,7 +68,6 @@ export async function createContext(
   const findServer = createFindServer(config.allowedDataSources);
   const epochs = createEpochs(redis);
   const compiler = resources.use(new Compiler());
-  const shares = createRunShares(config.workspaceBytesPerSecond);
   const standing = createCodeStanding({ pool, epochs, now, log });
   return {
     ...createGrantReaders({
@@ -101,16 +99,15 @@ export async function createContext(
         ...(config.targetCaFile && { tls: { ca: await readFile(config.targetCaFile, "utf8") } }),
       }),
     ),
-    definitions: createDefinitions({ pool, compiler, shares }, { redis, now }),
+    definitions: createDefinitions({ pool, compiler }, { redis, now }),
     values: createWorkspaceValues({ pool, secretBox, redis, now }),
     sheets: createSheets(pool),
     sendMail: config.mail && resources.use(createMailer(config.mail)),
-    dataSources: resources.use(createDataSources({ pool, secretBox, findServer, shares, redis, now })),
+    dataSources: resources.use(createDataSources({ pool, secretBox, findServer, redis, now })),
     recorder: resources.use(createRecorder(bus)),
     webhookEvents: createWebhookEvents(outbox, now),
     redact: createRedactor(),
-    shares,
-    turns: createHostCallTurns(),
+    slots: createHostCallSlots(),
     now,
   };
 }

@@ -7,11 +7,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDataSources, dataSourceContext } from "../src/execution/data-sources/data-sources.ts";
 import { createFindServer } from "../src/execution/data-sources/find-server.ts";
 import type { RowsJson } from "../src/execution/result-json.ts";
-import { createRunShares } from "../src/execution/share.ts";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const CONCURRENT_CALLS = 6;
-const GIB = 1024 ** 3;
 
 let runner: ToolRunnerRig;
 let hostile: HostilePostgres;
@@ -50,7 +48,6 @@ function ownSources(redis = new EventEmitter()) {
     pool: runner.pool,
     secretBox: createSecretBox({ keys }),
     findServer,
-    shares: createRunShares(GIB),
     redis,
     now: () => 0,
   });

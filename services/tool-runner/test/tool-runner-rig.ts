@@ -107,7 +107,6 @@ export async function startToolRunnerRig({
     databaseConnections: 6,
     redisUrl: serversOfRun().redisUrl,
     natsUrl: nats.url,
-    workspaceBytesPerSecond: 1024 ** 3,
     sandboxChildren: 1,
     sandbox: undefined,
     requireIsolation: false,

@@ -5,13 +5,12 @@ import { workspaceValueOf } from "../domain/api-calls/workspace-values.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { READING_METHODS, type SendDependencies, sendCall } from "./host-calls/outgoing-call.ts";
 import { skipNote, skipsWrite } from "./host-calls/skip-write.ts";
-import type { HostCallTurns } from "./host-calls/turns.ts";
-import { endOf, type Run, type RunScope } from "./run.ts";
+import type { Run, RunScope } from "./run.ts";
 import { mayBeSentTo, type Secret } from "./workspace/workspace-values.ts";
 
 /** Makes the call of a declarative tool. [CHAT-10] Test mode sends no call that writes. */
 export async function runApiTool(
-  deps: SendDependencies & { turns: HostCallTurns },
+  deps: SendDependencies,
   { tool, scope, signal }: Run,
   api: ApiBody,
   args: Record<string, unknown>,
@@ -25,7 +24,6 @@ export async function runApiTool(
     return { success: true, ...skipNote(scope) };
   }
   const { workspaceId } = scope;
-  using _turn = await deps.turns.begin("fetch", workspaceId, () => endOf(timeoutMs, signal));
   const sent = await sendCall(deps, call, { workspaceId, timeoutMs: endsAtMs - performance.now(), signal });
   const response = removeSecrets(sent, scope.usedSecrets);
   return { success: response.status >= 200 && response.status < 300, ...response };

@@ -29,14 +29,13 @@ export function runScopeOf(
   request: RunRequest,
   caller: Caller,
   tool: LoadedTool,
-  turn: RunScope["turn"],
   { nowMs, receivedMs }: { nowMs: number; receivedMs: number },
 ): RunScope {
   const { workspaceId, workspace, workspaceEpoch: epoch } = request;
   const entryType = entryTypeOf(caller);
   const fromCaller = scopeFromCaller(caller, runsReadOnly(tool.definition, entryType), nowMs);
   const reportedCall = caller.case === "key" ? { caller: caller.value, receivedMs } : undefined;
-  const given = { workspaceId, workspace, epoch, turn, dryRun: undefined, reportedCall, entryType, ...fromCaller };
+  const given = { workspaceId, workspace, epoch, dryRun: undefined, reportedCall, entryType, ...fromCaller };
   return createRunScope(given, tool.definition.timeoutMs);
 }
 

@@ -43,13 +43,11 @@ export async function dryRun(
   const { args, violations } = tool.validator.check(call.args);
   if (violations.length > 0) return { kind: "invalid", violations };
   const writes = new RecordedWrites(deps.redact);
-  using turn = await deps.shares.begin(workspaceId);
   const scope = createRunScope(
     {
       workspaceId,
       workspace,
       epoch,
-      turn,
       readOnly: runsReadOnly(tool.definition, "dry_run"),
       testMode: false,
       reportedCall: undefined,

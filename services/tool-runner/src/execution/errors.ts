@@ -15,9 +15,6 @@ export class ToolError extends Error {
 /** A run was refused before any of its code ran, so it may be tried again. */
 export class NotStarted extends Error {}
 
-/** A run was not started because its workspace has used up its share of this process, or the tool keeps exceeding its limits. */
-export class NoTurn extends NotStarted {}
-
 /**
  * [ERR-18] The tool returned something that is not JSON. The call ends like one that the platform cut off, but the tool's code
  * is at fault, so nobody has to look after it.

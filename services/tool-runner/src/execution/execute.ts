@@ -6,13 +6,12 @@ import type { SandboxPool } from "../sandbox/pool.ts";
 import type { HostCall } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";
 import type { CodeStanding } from "./code-standing.ts";
-import { NoTurn, NotJson, NotStarted, ToolError } from "./errors.ts";
+import { NotJson, NotStarted, ToolError } from "./errors.ts";
 import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
-import { executionRecord, type Recorder, recordBytes } from "./record.ts";
+import { executionRecord, type Recorder } from "./record.ts";
 import { resultJson } from "./result-json.ts";
 import { addDetail, endOf, type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
-import { WEIGHTS } from "./share.ts";
 import { usageRecord } from "./usage-record.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
@@ -94,7 +93,6 @@ async function executeOnce(
     logs: withoutSecrets(run.logs),
   };
   const record = executionRecord(finished);
-  scope.turn.charge(recordBytes(record) * WEIGHTS.record);
   // The gateway's response to a platform failure depends on more than the run, so the gateway records it.
   const isReported = !parent && !failure.platformFailure;
   const usage = isReported && scope.reportedCall ? usageRecord(scope.reportedCall, finished) : undefined;
@@ -168,7 +166,6 @@ async function runHandler(
   run.logs = outcome.logs;
   deps.standing.ended(scope.workspaceId, tool, outcome);
   if (outcome.kind === "ok") return outcome.resultJson;
-  if (outcome.kind === "held-back") throw new NoTurn(outcome.message);
   if (outcome.kind === "overloaded") throw new NotStarted("the sandbox takes no more runs");
   // [ERR-18]
   if (outcome.kind === "interrupted") throw new Error(`interrupted: ${outcome.message}`);
@@ -191,26 +188,14 @@ async function callTool(
   if (depth >= MAX_NESTING) {
     throw new ToolError("TOO_DEEP", `tools call each other at most ${MAX_NESTING} levels deep`);
   }
-  const tool = deps.definitions.shared(name) ?? (await findTool(deps, name, parent));
+  const tool = deps.definitions.shared(name) ?? (await deps.definitions.tool(scope.workspaceId, name, scope.epoch));
   if (!tool) throw new ToolError("NO_SUCH_TOOL", `there is no tool ${name}`);
   if (!isJsonObject(args)) throw new ToolError("INVALID_ARGUMENT", "args must be an object");
   const checked = tool.validator.check(args);
   const [violation] = checked.violations;
   if (violation) throw new ToolError("INVALID_ARGUMENT", `${name}: ${violation.field} ${violation.message}`);
-  const { run, resultJson, platformFailure } = await execute(deps, tool, checked.args, scope, parent).catch((error) => {
-    if (error instanceof NoTurn) throw new ToolError("HELD_BACK", `${name}: ${error.message}`);
-    throw error;
-  });
+  const { run, resultJson, platformFailure } = await execute(deps, tool, checked.args, scope, parent);
   if (platformFailure) throw platformFailure;
   if (resultJson === undefined) throw new ToolError("TOOL_FAILED", `${name}: ${run.error}`);
   return resultJson;
-}
-
-async function findTool(
-  { definitions, turns }: ExecuteDependencies,
-  name: string,
-  { run: { scope }, signal }: { run: Run; signal: AbortSignal },
-) {
-  using _turn = await turns.begin("lookup", scope.workspaceId, () => signal);
-  return await definitions.tool(scope.workspaceId, name, scope.epoch);
 }

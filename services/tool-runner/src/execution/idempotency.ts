@@ -110,13 +110,12 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 
   function replay(
     idempotentCall: IdempotentCall,
-    { state, executionId, durationMs, result, sealedResult }: CallRow,
+    { state, executionId, durationMs, sealedResult }: CallRow,
   ): OnceOutcome {
     const ran = { executionId, durationMs, replayed: true };
     if (state === "failed") return { kind: "failed", ...ran, error: "" };
-    const resultJson = sealedResult ? secretBox.open(sealedResult, contextOf(idempotentCall)) : result;
-    if (state !== "ok" || resultJson === null) return { kind: "unknown" };
-    return { kind: "ok", resultJson, ...ran };
+    if (state !== "ok" || sealedResult === null) return { kind: "unknown" };
+    return { kind: "ok", resultJson: secretBox.open(sealedResult, contextOf(idempotentCall)), ...ran };
   }
 
   return {

@@ -22,7 +22,7 @@ const FIXED_BYTES = 512;
 const USAGE_BYTES = 256;
 
 /** About as many as the record has when it is encoded. */
-export function recordBytes({ argsJson, resultJson, error, hostCallsJson, logsJson }: ExecutionRecord): number {
+function recordBytes({ argsJson, resultJson, error, hostCallsJson, logsJson }: ExecutionRecord): number {
   return FIXED_BYTES + argsJson.length + resultJson.length + error.length + hostCallsJson.length + logsJson.length;
 }
 

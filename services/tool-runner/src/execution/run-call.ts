@@ -1,15 +1,13 @@
 import type { RunRequest, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { shownError } from "@toolgate/redaction/error-text";
-import type { Turn } from "@toolgate/workspace-share/turn";
 import { responseJson } from "../domain/calls/call-body.ts";
 import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
 import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
 import { checkBody } from "./check-body.ts";
-import { NoTurn, NotStarted } from "./errors.ts";
+import { NotStarted } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import type { EndedRun, Idempotency, OnceOutcome } from "./idempotency.ts";
 import type { RunScope } from "./run.ts";
-import { BESIDE_OTHERS, WEIGHTS } from "./share.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 export type CallOutcome =
@@ -47,67 +45,18 @@ export async function runCall(
   });
   if (!checked.ok) return { kind: "invalid", violations: checked.violations };
 
-  return inTurn(deps, request, signal, (turn) =>
-    runInTurn(deps, request, caller, { tool, args: checked.args, turn, signal, receivedMs }),
-  );
-}
-
-interface CallInTurn {
-  tool: LoadedTool;
-  args: Record<string, unknown>;
-  turn: Turn;
-  signal: () => AbortSignal;
-  /** performance.now() at which the call came. */
-  receivedMs: number;
-}
-
-async function runInTurn(
-  deps: RunCallDependencies,
-  request: RunRequest,
-  caller: Caller,
-  { tool, args, turn, signal, receivedMs }: CallInTurn,
-): Promise<CallOutcome> {
-  const scope = runScopeOf(request, caller, tool, turn, { nowMs: deps.now(), receivedMs });
-  const run = () => runOnce(deps, tool, args, scope);
+  const scope = runScopeOf(request, caller, tool, { nowMs: deps.now(), receivedMs });
+  const run = () => runOnce(deps, tool, checked.args, scope);
   const { idempotencyKey, body } = request;
   if (idempotencyKey !== "" && caller.case === "key") {
     const idempotentCall = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };
     const { timeoutMs } = tool.definition;
-    const outcome = await deps.idempotency.once(
-      { idempotentCall, workspaceId: scope.workspaceId, body, timeoutMs, signal },
-      run,
-    );
-    if (outcome.kind === "ok") turn.charge(outcome.resultJson.length * WEIGHTS.storedResult);
-    return outcome;
+    const call = { idempotentCall, workspaceId: scope.workspaceId, body, timeoutMs, signal };
+    return deps.idempotency.once(call, run);
   }
   const { outcome, durable } = await run();
   await durable;
   return { ...outcome, replayed: false, suppressed: [...scope.suppressed] };
-}
-
-/** With the longest run, this stays below the time that the caller waits. */
-const MAX_START_WAIT_MS = 12_000;
-
-/** Does the work of a call when the share of its workspace allows it. */
-async function inTurn<T>(
-  { shares }: RunCallDependencies,
-  { workspaceId, body }: RunRequest,
-  signal: () => AbortSignal,
-  work: (turn: Turn) => Promise<T>,
-): Promise<T> {
-  let turn: Turn;
-  try {
-    const patience = () => AbortSignal.any([signal(), AbortSignal.timeout(MAX_START_WAIT_MS)]);
-    turn = await shares.begin(workspaceId, body.length * WEIGHTS.argument, patience);
-  } catch (error) {
-    if (signal().aborted) throw new NotStarted("the caller has left", { cause: error });
-    throw new NoTurn("the workspace has used up its share: try again later", { cause: error });
-  }
-  try {
-    return await work(turn);
-  } finally {
-    turn[Symbol.dispose]();
-  }
 }
 
 /** For calls that do not know the epoch, or waited in a queue. Without Redis the definitions are read from the database. */
@@ -136,7 +85,6 @@ async function runOnce(
 ): Promise<EndedRun> {
   const { run, resultJson, platformFailure } = await execute(deps, tool, args, scope);
   const isReported = tool.definition.webhookEvent && reportsCompletion(scope);
-  if (isReported) deps.shares.charge(scope.workspaceId, 0, BESIDE_OTHERS.event);
   const reported = isReported ? deps.webhookEvents.completed(run) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
   if (platformFailure) {
@@ -145,7 +93,6 @@ async function runOnce(
     await durable.catch(() => {});
     throw platformFailure;
   }
-  scope.turn.charge((resultJson?.length ?? 0) * WEIGHTS.result);
   const { id: executionId, durationMs } = run;
   if (resultJson === undefined) {
     return { outcome: { kind: "failed", executionId, durationMs, error: shownError(run.error) }, durable };

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { KeyCaller } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import type { Turn } from "@toolgate/workspace-share/turn";
 import { v7 } from "uuid";
 import { beginningOf } from "../domain/beginning-of.ts";
 import { UsedSecrets } from "../domain/calls/remove-secrets.ts";
@@ -42,8 +41,6 @@ export interface RunScope {
   usedSecrets: UsedSecrets;
   /** performance.now() at which the call must have ended. */
   deadline: number;
-  /** The call's turn among those of its workspace, which is charged for what it uses. */
-  turn: Pick<Turn, "charge">;
   /** Log records that are being published; the response waits until all are stored. */
   records: Promise<void>[];
   /** Undefined when no usage record is needed, or the caller publishes it. */

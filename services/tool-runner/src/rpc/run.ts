@@ -4,7 +4,7 @@ import type { CallHandler } from "@toolgate/call-stream/call";
 import { type RunRequest, type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import type { Caller } from "../execution/caller.ts";
-import { NoTurn, NotJson, NotStarted } from "../execution/errors.ts";
+import { NotJson, NotStarted } from "../execution/errors.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
 import { assertGranted, assertTester, type SignedTextReaders } from "./signed-texts.ts";
 
@@ -47,7 +47,6 @@ export function runHandler(deps: RunHandlerDependencies): RunHandler {
       const outcome = await runCall(deps, request, caller, signal);
       return create(RunResponseSchema, { ...fieldsOf(outcome), usageRecorded: isUsageRecorded(caller, outcome) });
     } catch (error) {
-      if (error instanceof NoTurn) throw new ConnectError(error.message, Code.ResourceExhausted);
       throw ofTool(error);
     }
   };
@@ -64,8 +63,6 @@ async function runForHook(
     return fieldsOf(await runCall(deps, request, caller, signal), { showError: true });
   } catch (error) {
     if (!(error instanceof NotStarted)) throw ofTool(error);
-    // What a workspace does to itself is no fault to look after.
-    if (error instanceof NoTurn) throw new ConnectError(error.message, Code.Aborted);
     deps.onNotStarted(error);
     throw new ConnectError("the tool could not be started", Code.Aborted);
   }

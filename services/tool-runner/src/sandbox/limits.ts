@@ -29,12 +29,6 @@ export const DEFAULT_POOL_LIMITS = {
   /** A step of this much CPU time moves the workspace's next runs to the slow lane, and for how long. */
   slowStepMs: 25,
   slowStepForMs: 10_000,
-  /** CPU time that runs which exceed a limit may use in a workspace; then code that keeps exceeding its limits waits. */
-  wastedMs: 3_000,
-  /** How soon half of that time is forgotten. */
-  wastedHalfLifeMs: 10_000,
-  /** How long a run of such code waits at most. */
-  heldBackMs: 1_000,
   /** How long a workspace whose code harmed a child shares none with others. */
   apartMs: APART_MS,
 };

@@ -8,7 +8,6 @@ import { CpuUsage } from "./pool/cpu-usage.ts";
 import { Placement } from "./pool/placement.ts";
 import { stopped } from "./pool/run.ts";
 import { RunRegistry } from "./pool/run-registry.ts";
-import { WastedTime } from "./pool/wasted-time.ts";
 import { watchChild } from "./pool/watchdog.ts";
 import type { SpawnProcess } from "./processes/engine-process.ts";
 import { MAX_MESSAGE_CHARS } from "./protocol/frames.ts";
@@ -47,9 +46,8 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const { log, onHarm = () => {}, now = () => performance.now() } = options;
   const limits = { ...DEFAULT_POOL_LIMITS, ...options.limits };
   const usage = new CpuUsage(now);
-  const wasted = new WastedTime(now, limits);
-  const placement = new Placement(usage, wasted, now, limits, log);
-  const runs = new RunRegistry(placement, usage, wasted, limits, onHarm);
+  const placement = new Placement(usage, now, limits, log);
+  const runs = new RunRegistry(placement, usage, limits, onHarm);
   let timer: NodeJS.Timeout | undefined;
   let upAt = now();
   let closed = false;
@@ -119,7 +117,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
 
   const refusal = ({ workspaceId, argsJson, code, signal }: SandboxRequest): SandboxOutcome | undefined => {
     if (closed) return stopped("interrupted", "The sandbox is closed");
-    if (signal?.aborted) return stopped("cancelled", "The caller left");
+    if (signal?.aborted) return stopped("cancelled", "The caller disconnected");
     if (argsJson.length > MAX_MESSAGE_CHARS || code.length > MAX_MESSAGE_CHARS) {
       return stopped("memory", "The tool or its arguments are larger than its memory");
     }

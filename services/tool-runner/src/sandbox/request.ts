@@ -40,7 +40,7 @@ export type SandboxRequest = {
 
 /**
  * Why a run was ended without a result. `interrupted` is a failure of the sandbox, and the run may have had effects;
- * an `overloaded` run was never begun, nor one that was `held-back` because its code keeps exceeding its limits.
+ * an `overloaded` run was never begun.
  */
 export type SandboxStop =
   | "timeout"
@@ -51,8 +51,7 @@ export type SandboxStop =
   | "too-many-host-calls"
   | "interrupted"
   | "cancelled"
-  | "overloaded"
-  | "held-back";
+  | "overloaded";
 
 export type SandboxOutcome =
   | { kind: "ok"; resultJson: string; cpuMs: number; logs: string[] }

@@ -1,6 +1,17 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { REAL_CLOCK } from "@toolgate/workspace-share/turn";
 
+/** `after` returns what cancels it. */
+interface Clock {
+  nowMs(): number;
+  after(ms: number, callback: () => void): () => void;
+}
+const REAL_CLOCK: Clock = {
+  nowMs: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
 const NS_PER_MS = 1_000_000;
 /** A thread that gets hardly any CPU time is given up after this many times its limit. */
 const WALL_FACTOR = 20;
@@ -33,7 +44,7 @@ export function afterCpuTime(
   limitMs: number,
   cpuMs: () => number | undefined,
   callback: () => void,
-  { nowMs, after } = REAL_CLOCK,
+  { nowMs, after }: Clock = REAL_CLOCK,
 ): () => void {
   const begunMs = nowMs();
   const cpuMsBefore = cpuMs() ?? 0;

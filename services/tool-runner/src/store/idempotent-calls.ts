@@ -17,13 +17,11 @@ export interface CallRow {
   leaseUntil: Date;
   executionId: string;
   durationMs: number;
-  /** Rows written before results were sealed. */
-  result: string | null;
   sealedResult: Buffer | null;
 }
 
 const COLUMNS = `claimed_at as "claimedAt", body_hash as "bodyHash", state, lease_until as "leaseUntil",
-  execution_id as "executionId", duration_ms as "durationMs", result,
+  execution_id as "executionId", duration_ms as "durationMs",
   sealed_result as "sealedResult"`;
 const SAME_CALL = "key_id = $1 and tool = $2 and idempotency_key = $3";
 const keyColumnsOf = ({ keyId, tool, idempotencyKey }: IdempotentCall) => [keyId, tool, idempotencyKey];

@@ -1,7 +1,6 @@
 import { createForeignPool, type ForeignPool } from "@toolgate/postgres/foreign-pool";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { LRUCache } from "lru-cache";
 import { findDataSource } from "../../store/data-sources.ts";
 import { ToolError } from "../errors.ts";
@@ -13,8 +12,7 @@ import { runStatement, type Statement, type StatementResult } from "./run-statem
 /** The workspaces' own databases. */
 export interface DataSources extends AsyncDisposable {
   /**
-   * Runs one statement until its time is up or the signal aborts. Rejects with a ToolError. What a failed statement has
-   * received counts in the workspace's share; the caller counts the result.
+   * Runs one statement until its time is up or the signal aborts. Rejects with a ToolError.
    */
   run(
     scope: Pick<RunScope, "workspaceId" | "epoch">,
@@ -33,7 +31,6 @@ export function createDataSources(
     pool: Pool;
     secretBox: SecretBox;
     findServer: FindServer;
-    shares: Pick<WorkspaceShares, "charge">;
   } & CacheSource,
 ): DataSources {
   const sealedUrls = createWorkspaceCache<Buffer | undefined>(deps, {
@@ -75,11 +72,10 @@ export function createDataSources(
       const sealed = await sealedUrls.get(workspaceId, epoch, () => findDataSource(deps.pool, workspaceId));
       if (!sealed) throw new ToolError("NO_DATA_SOURCE", "the workspace has no data source");
       const key = `${workspaceId}/${sealed.toString("base64")}`;
-      const charge = (bytes: number) => deps.shares.charge(workspaceId, bytes);
       return withinTime(statement.timeoutMs, runSignal, async (signal) => {
         const pool = poolAt(key, () => open(workspaceId, sealed));
         try {
-          return await runStatement(await pool, statement, signal, charge);
+          return await runStatement(await pool, statement, signal);
         } catch (error) {
           // The host name may have another address by now.
           if (error instanceof ToolError && error.code === "DATA_SOURCE") forgetPool(key, pool);

@@ -4,7 +4,6 @@ import type { ForeignClient } from "@toolgate/postgres/foreign-client";
 import { type ForeignPool, Unreachable } from "@toolgate/postgres/foreign-pool";
 import { ToolError } from "../errors.ts";
 import { RowsJson } from "../result-json.ts";
-import { TOO_LARGE_BYTES } from "../share.ts";
 
 export interface Statement {
   text: string;
@@ -34,28 +33,20 @@ const CANCEL_MARGIN_MS = 100;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
- * Runs one statement in a transaction. The signal closes the connection. Rejects with a ToolError, after `charge` has
- * been told what the server had sent by then; the caller counts the result.
- */
+ * Runs one statement in a transaction. The signal closes the connection. Rejects with a ToolError. */
 export async function runStatement(
   pool: ForeignPool,
   statement: Statement,
   signal: AbortSignal,
-  charge: (bytes: number) => void,
 ): Promise<StatementResult> {
   let used: ForeignClient | undefined;
-  let receivedBefore = 0;
   try {
     return await pool.run({ signal, maxBytes: MAX_RESULT_BYTES }, (client) => {
       used = client;
-      receivedBefore = client.receivedBytes;
       return inTransaction(client, statement);
     });
   } catch (error) {
-    const failure = toolErrorOf(error, used?.sentTooMuch ?? false);
-    const received = used ? used.receivedBytes - receivedBefore : 0;
-    charge(failure.code === "RESULT_TOO_LARGE" ? TOO_LARGE_BYTES : received);
-    throw failure;
+    throw toolErrorOf(error, used?.sentTooMuch ?? false);
   }
 }
 

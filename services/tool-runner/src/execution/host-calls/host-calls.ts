@@ -1,26 +1,23 @@
 import { isDeeperThan } from "@toolgate/json/json-object";
 import type { SendMail } from "@toolgate/mailer/mailer";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
-import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
-import { charactersOf, type HostCall, type HostResult, type Paced } from "../../sandbox/request.ts";
+import type { HostCall, HostResult, Paced } from "../../sandbox/request.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { NotJson, ToolError } from "../errors.ts";
 import { resultJson } from "../result-json.ts";
-import { addDetail, type Run, type RunScope, remainingMs } from "../run.ts";
-import { TOO_LARGE_BYTES } from "../share.ts";
+import { addDetail, type Run, remainingMs } from "../run.ts";
 import type { Definitions } from "../workspace/definitions.ts";
 import type { Sheets } from "../workspace/sheets.ts";
 import type { WorkspaceValues } from "../workspace/workspace-values.ts";
 import { object, text } from "./arguments.ts";
-import { COST_OF } from "./costs.ts";
 import { fetchForTool } from "./fetch.ts";
 import { type HostCallContext, logged } from "./host-call.ts";
 import { sendMailForTool } from "./mail.ts";
 import { runFreeSql, runPreparedQuery } from "./queries.ts";
 import { clearFromSheet, readSheet, writeToSheet } from "./sheets.ts";
-import { type HostCallTurns, OCCUPIED_BY, turnIn } from "./turns.ts";
+import type { HostCallSlots } from "./slots.ts";
 import type { WebhookEvents } from "./webhook-events.ts";
 
 export interface HostDependencies {
@@ -30,8 +27,7 @@ export interface HostDependencies {
   webhookEvents: WebhookEvents;
   values: WorkspaceValues;
   sheets: Sheets;
-  shares: WorkspaceShares;
-  turns: HostCallTurns;
+  slots: HostCallSlots;
   /** Undefined in an installation without a mail server. */
   sendMail: SendMail | undefined;
 }
@@ -60,48 +56,17 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
       const hostFunction = Object.hasOwn(functions, name) ? functions[name as HostFunctionName] : undefined;
       if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
       try {
-        const { weight, expectedBytes, bytesBesideOthers } = COST_OF[name as HostFunctionName];
-        const sent = argsJson.length * weight;
-        const occupied = OCCUPIED_BY[name as HostFunctionName];
-        // First this turn, so that what waits for it is not charged yet.
-        using occupying = occupied && (await deps.turns.begin(occupied, run.scope.workspaceId, () => signal));
-        const work = { bytes: Math.max(sent, expectedBytes), bytesBesideOthers };
-        using turn = await shareOf(deps.shares, run.scope, work, signal);
-        turn.charge(Math.min(0, sent - expectedBytes));
         const args = JSON.parse(argsJson);
         if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
           throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
         }
         const context = { tool: run.tool.name, scope: run.scope, entry, signal };
-        const value = await hostFunction(args, context).catch((error: unknown) => {
-          // What a query has received, the data source counts.
-          if (name === "readSheet" && isTooLarge(error)) turn.charge(TOO_LARGE_BYTES * weight);
-          throw error;
-        });
-        // The result may have to wait for the run.
-        occupying?.[Symbol.dispose]();
-        const json = await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
-        turn.charge(charactersOf(json) * weight);
-        return json;
+        const value = await hostFunction(args, context);
+        return await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
       } catch (error) {
         throw toolErrorOf(error, name, run);
       }
     });
-}
-
-/** The turn of a host call among the work of its workspace. */
-function shareOf(
-  shares: WorkspaceShares,
-  { workspaceId }: RunScope,
-  work: { bytes: number; bytesBesideOthers: number },
-  signal: AbortSignal,
-) {
-  const call = { workspaceId, ...work, signal: () => signal };
-  return turnIn(shares, call, (error) => new ToolError("TOO_MUCH_DATA", error.message));
-}
-
-function isTooLarge(error: unknown): boolean {
-  return error instanceof ToolError && error.code === "RESULT_TOO_LARGE";
 }
 
 /** Keeps the details for the log. The tool's code does not learn why the platform failed. */
@@ -118,7 +83,13 @@ function toolErrorOf(error: unknown, name: string, run: Run): ToolError {
 }
 
 function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostFunctionName, HostFunction> {
-  const { dataSources, sheets, values, webhookEvents } = deps;
+  const { dataSources, definitions, sheets, slots, values, webhookEvents } = deps;
+  const onSheets =
+    (call: (sheets: Sheets, args: unknown[], context: HostCallContext) => Promise<unknown>): HostFunction =>
+    async (args, context) => {
+      using _slot = await slots.take("sheets", context.scope.workspaceId, context.signal);
+      return await call(sheets, args, context);
+    };
   return {
     callTool: async ([name, args], { entry, signal }) => {
       entry.target = text(name, "name");
@@ -127,15 +98,15 @@ function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostF
     executePreparedQuery: async ([name, args], context) => {
       const { scope, entry } = context;
       entry.target = text(name, "name");
-      const query = await findQuery(deps, entry.target, context);
+      const query = await definitions.preparedQuery(scope.workspaceId, entry.target, scope.epoch);
       const given = object(args ?? {}, "args");
       return new JsonText(resultJson(await runPreparedQuery(deps, query, given, context, remainingMs(scope))));
     },
     executeQuery: async ([sql], context) =>
       new JsonText(resultJson(await runFreeSql(dataSources, text(sql, "sql"), context))),
-    readSheet: async (args, context) => new JsonText(await readSheet(sheets, args, context)),
-    writeToSheet: (args, context) => writeToSheet(sheets, args, context),
-    clearFromSheet: (args, context) => clearFromSheet(sheets, args, context),
+    readSheet: onSheets(async (...given) => new JsonText(await readSheet(...given))),
+    writeToSheet: onSheets(writeToSheet),
+    clearFromSheet: onSheets(clearFromSheet),
     emitWebhook: ([name, data], context) => webhookEvents.custom(name, data, context),
     sendMail: (args, context) => sendMailForTool(deps.sendMail, args, context),
     variable: async ([name], { scope, entry }) => {
@@ -144,9 +115,4 @@ function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostF
     },
     fetch: (args, context) => fetchForTool(deps, args, context),
   };
-}
-
-async function findQuery({ definitions, turns }: HostDependencies, name: string, { scope, signal }: HostCallContext) {
-  using _turn = await turns.begin("lookup", scope.workspaceId, () => signal);
-  return await definitions.preparedQuery(scope.workspaceId, name, scope.epoch);
 }

@@ -2,14 +2,14 @@ import { isDeeperThan } from "@toolgate/json/json-object";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
-import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { ToolError } from "../errors.ts";
-import { BESIDE_OTHERS, WEIGHTS } from "../share.ts";
+import { endOf } from "../run.ts";
 import type { WorkspaceValues } from "../workspace/workspace-values.ts";
+import type { HostCallSlots } from "./slots.ts";
 
 export interface SendDependencies {
   safeFetch: SafeFetch;
-  shares: WorkspaceShares;
+  slots: HostCallSlots;
   values: WorkspaceValues;
 }
 
@@ -31,33 +31,28 @@ interface SendOptions {
 }
 
 /**
- * Sends one call to an external address; the body is parsed if it is JSON. Rejects with a ToolError. A response that is
- * refused counts too, because it was received; otherwise the caller counts the result.
+ * Sends one call to an external address; the body is parsed if it is JSON. Rejects with a ToolError.
  */
 export async function sendCall(
-  { safeFetch, shares }: Pick<SendDependencies, "safeFetch" | "shares">,
+  { safeFetch, slots }: Pick<SendDependencies, "safeFetch" | "slots">,
   call: OutgoingCall,
   { workspaceId, timeoutMs, signal }: SendOptions,
 ) {
   const { body, ...request } = call;
-  shares.charge(workspaceId, 0, BESIDE_OTHERS.outgoingCall);
+  const endsAtMs = performance.now() + timeoutMs;
+  using _slot = await slots.take("outgoing", workspaceId, endOf(timeoutMs, signal));
   const result = await safeFetch.send({
     ...request,
     workspaceId,
     ...(body !== undefined && { body }),
     // Only what may be repeated when the other side has just closed the connection.
     ...(READING_METHODS.has(call.method) && { reuseKey: workspaceId }),
-    deadlineMs: Math.max(1, timeoutMs),
+    deadlineMs: Math.max(1, endsAtMs - performance.now()),
     maxResponseBytes: MAX_RESPONSE_BYTES,
     signal,
   });
   if (result.kind !== "response") throw new ToolError("CALL_FAILED", failureText(result));
-  try {
-    return readResponse(result);
-  } catch (error) {
-    shares.charge(workspaceId, result.body.length * WEIGHTS.hostCall);
-    throw error;
-  }
+  return readResponse(result);
 }
 
 function readResponse({ status, headers, body, truncated }: Extract<SafeFetchResult, { kind: "response" }>) {

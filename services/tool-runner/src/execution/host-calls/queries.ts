@@ -1,10 +1,8 @@
-import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { argumentValues } from "../../domain/data/named-parameters.ts";
 import { mayUseFreeSql } from "../../domain/definitions/release.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { ToolError } from "../errors.ts";
 import { remainingMs } from "../run.ts";
-import { WEIGHTS } from "../share.ts";
 import type { LoadedQuery } from "../workspace/definitions.ts";
 import type { HostCallContext } from "./host-call.ts";
 import { skipNote, skipsWrite } from "./skip-write.ts";
@@ -21,7 +19,7 @@ type QueryContext = Pick<HostCallContext, "tool" | "scope"> & {
  * it back, so that the tool sees the rows that it would have got.
  */
 export async function runPreparedQuery(
-  { dataSources, shares }: { dataSources: DataSources; shares: Pick<WorkspaceShares, "charge"> },
+  { dataSources }: { dataSources: DataSources },
   query: LoadedQuery | undefined,
   args: Record<string, unknown>,
   context: QueryContext,
@@ -33,8 +31,6 @@ export async function runPreparedQuery(
   if (writes && scope.readOnly) throw new ToolError("READ_ONLY", "a writing query is refused in a read-only run");
   const skipped = writes && skipsWrite(context, "executePreparedQuery", { query: query.name, args });
   if (skipped && !scope.dryRun) return { success: true, ...skipNote(scope) };
-  // The query's text is sent too, however short the call is.
-  shares.charge(scope.workspaceId, query.sql.length * WEIGHTS.hostCall);
   const values = argumentValues(query.names, args);
   const statement = { text: query.text, values, readOnly: !writes, keep: writes && !skipped, timeoutMs };
   return { success: true, ...(await dataSources.run(scope, statement, signal)) };

@@ -1,5 +1,4 @@
 import type { Pool } from "@toolgate/postgres/pool";
-import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { type ArgumentValidator, createArgumentValidator } from "../../domain/calls/argument-validator.ts";
 import { type NumberedSql, numberParameters } from "../../domain/data/named-parameters.ts";
 import { type Definition, isToolName } from "../../domain/definitions/definition.ts";
@@ -7,7 +6,6 @@ import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
 import { type Compiler, LOAD_LIMIT_MS } from "../../sandbox/compiler.ts";
 import { findPreparedQuery, type PreparedQueryRow } from "../../store/prepared-queries.ts";
 import { findTool } from "../../store/tools.ts";
-import { WEIGHTS } from "../share.ts";
 import { checkSavedDefinition } from "./check-saved.ts";
 import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
@@ -47,7 +45,6 @@ const VALIDATOR_BYTES = 8 * 1024;
 interface DefinitionDependencies {
   pool: Pool;
   compiler: Compiler;
-  shares: Pick<WorkspaceShares, "charge">;
 }
 
 export function createDefinitions(deps: DefinitionDependencies, source: CacheSource): Definitions {
@@ -92,13 +89,12 @@ export function createDefinitions(deps: DefinitionDependencies, source: CacheSou
 }
 
 async function loadQuery(
-  { pool, shares }: DefinitionDependencies,
+  { pool }: DefinitionDependencies,
   workspaceId: string,
   name: string,
 ): Promise<LoadedQuery | undefined> {
   const row = await findPreparedQuery(pool, workspaceId, name);
   if (!row) return undefined;
-  shares.charge(workspaceId, row.sql.length * WEIGHTS.loadedSql);
   return { ...row, ...numberParameters(row.sql) };
 }
 

@@ -9,7 +9,6 @@ import type { Children } from "./children.ts";
 import type { CpuUsage } from "./cpu-usage.ts";
 import type { SandboxRun } from "./run.ts";
 import { WaitingRuns } from "./waiting-runs.ts";
-import type { WastedTime } from "./wasted-time.ts";
 
 /** Starts that may be on their way to a child; more would only wait there instead of here. */
 const MAX_UNBEGUN = 64;
@@ -33,33 +32,21 @@ const TURN_MS = 2_000;
  */
 export class Placement {
   readonly #waiting = waitingByLane();
-  /** Runs of code that often exceeds its limits: after all others. */
-  readonly #suspect = waitingByLane();
   /** Lanes in which a workspace waits for a child of its own. */
   readonly #contended = new Set<LaneName>();
   readonly #slow: LRUCache<string, true>;
   readonly #apart: LRUCache<string, true>;
-  readonly #loggedHeldBack: LRUCache<string, true>;
   readonly #usage: CpuUsage;
-  readonly #wasted: WastedTime;
   readonly #now: () => number;
   readonly #log: SandboxLog;
 
-  constructor(
-    usage: CpuUsage,
-    wasted: WastedTime,
-    now: () => number,
-    { apartMs, slowMs }: Pick<PoolLimits, "apartMs" | "slowMs">,
-    log: SandboxLog,
-  ) {
+  constructor(usage: CpuUsage, now: () => number, { apartMs }: Pick<PoolLimits, "apartMs">, log: SandboxLog) {
     const clock = { ttlResolution: 0, perf: { now } };
     this.#usage = usage;
-    this.#wasted = wasted;
     this.#now = now;
     this.#log = log;
     this.#slow = growingCache(MAX_REMEMBERED_WORKSPACES, clock);
     this.#apart = growingCache(MAX_REMEMBERED_WORKSPACES, { ...clock, ttl: apartMs });
-    this.#loggedHeldBack = growingCache(MAX_REMEMBERED_WORKSPACES, { ...clock, ttl: slowMs });
   }
 
   /** Its workspace's runs go to the slow lane for a while. The reason is a limit that it exceeded, if any. */
@@ -71,8 +58,7 @@ export class Placement {
       run.inRequest(() => this.#log.warn({ workspaceId, codeKey, reason }, "workspace moved to the slow lane"));
     }
     if (forMs > leftMs) this.#slow.set(workspaceId, true, { ttl: forMs });
-    // A limit that was exceeded may also make its code suspect.
-    if (leftMs <= 0 || reason !== undefined) this.#sortAgain(workspaceId);
+    if (leftMs <= 0) this.#sortAgain(workspaceId);
   }
 
   /** Its workspace's runs share no child with others for a day. */
@@ -81,16 +67,6 @@ export class Placement {
     run.inRequest(() => this.#log.warn({ workspaceId, codeKey, reason }, "code harmed a sandbox child"));
     this.#apart.set(workspaceId, true);
     this.#sortAgain(workspaceId);
-  }
-
-  /** Once a minute for each workspace. */
-  logHeldBack(run: SandboxRun): void {
-    const { codeKey, workspaceId } = run.request;
-    if (this.#loggedHeldBack.has(workspaceId)) return;
-    this.#loggedHeldBack.set(workspaceId, true);
-    run.inRequest(() =>
-      this.#log.warn({ workspaceId, codeKey }, "runs held back: the code keeps exceeding its limits"),
-    );
   }
 
   laneOf({ request: { workspaceId, standing } }: SandboxRun): LaneName {
@@ -108,15 +84,10 @@ export class Placement {
     this.#queueOf(run).addFirst(run);
   }
 
-  /** Whether the processors are left to others before the run begins. A workspace that is set apart disturbs nobody. */
-  mustWait(run: SandboxRun): boolean {
-    return this.laneOf(run) !== "apart" && this.#wasted.mustWait(run);
-  }
-
   /** Places as many waiting runs as the children have room for. */
   place(children: Children, start: (run: SandboxRun, child: Child) => void): void {
     for (const lane of LANE_NAMES) {
-      if (this.#waiting[lane].isEmpty && this.#suspect[lane].isEmpty) continue;
+      if (this.#waiting[lane].isEmpty) continue;
       if (this.#serve(lane, children, start) && children.grow(lane)) this.#serve(lane, children, start);
     }
   }
@@ -133,8 +104,6 @@ export class Placement {
       return true;
     };
     const left = this.#waiting[lane].offer(this.#usage.compare, accept);
-    const suspect = this.#suspect[lane].offer(this.#usage.compare, (run) => !this.mustWait(run) && accept(run));
-    left.push(...suspect.filter((run) => !this.mustWait(run)));
     if (!exclusive) return left.length > 0;
     const isContended = left.some((run) => holderOf(all, run) === undefined);
     if (isContended) this.#contended.add(lane);
@@ -152,13 +121,12 @@ export class Placement {
 
   /** Puts the workspace's waiting runs into the lanes where they belong now. */
   #sortAgain(workspaceId: string): void {
-    const queues = LANE_NAMES.flatMap((lane) => [this.#waiting[lane], this.#suspect[lane]]);
-    for (const run of queues.flatMap((queue) => queue.take(workspaceId))) if (run.state === "waiting") this.add(run);
+    for (const run of LANE_NAMES.flatMap((lane) => this.#waiting[lane].take(workspaceId)))
+      if (run.state === "waiting") this.add(run);
   }
 
   #queueOf(run: SandboxRun): WaitingRuns {
-    const lane = this.laneOf(run);
-    return lane !== "apart" && this.#wasted.isSuspect(run) ? this.#suspect[lane] : this.#waiting[lane];
+    return this.#waiting[this.laneOf(run)];
   }
 }
 

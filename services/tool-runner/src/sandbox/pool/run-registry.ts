@@ -10,11 +10,9 @@ import { serveHostCall } from "./host-calls.ts";
 import { shownLine } from "./log-line.ts";
 import { mayTakeOne, type Placement } from "./placement.ts";
 import { SandboxRun, stopped } from "./run.ts";
-import type { WastedTime } from "./wasted-time.ts";
 
 const MAX_TIMES_LOST = 2;
 const CPU_LIMIT_EXCEEDED = "The tool exceeded its CPU limit";
-const HELD_BACK = "Runs of this workspace have exceeded their limits too often lately: try again later";
 /** How often the time that a run is given to begin doubles. */
 const MAX_PATIENCE = 4;
 /** How the engine ends a process after a fatal error, nearly always because memory ran out. */
@@ -26,20 +24,17 @@ export class RunRegistry {
   readonly #runsOfWorkspace = new Counts();
   readonly #placement: Placement;
   readonly #usage: CpuUsage;
-  readonly #wasted: WastedTime;
   readonly #limits: PoolLimits;
   readonly #onHarm: (workspaceId: string, reason: string) => void;
 
   constructor(
     placement: Placement,
     usage: CpuUsage,
-    wasted: WastedTime,
     limits: PoolLimits,
     onHarm: (workspaceId: string, reason: string) => void,
   ) {
     this.#placement = placement;
     this.#usage = usage;
-    this.#wasted = wasted;
     this.#limits = limits;
     this.#onHarm = onHarm;
   }
@@ -67,7 +62,7 @@ export class RunRegistry {
     if (request.signal === undefined) return;
     // Not assigned where it is made: V8 puts a function that is assigned to a property into the old generation at once, and
     // the run and its request would stay there until the next major collection.
-    const onAbort = () => this.#stop(run, stopped("cancelled", "The caller left", run));
+    const onAbort = () => this.#stop(run, stopped("cancelled", "The caller disconnected", run));
     run.onAbort = onAbort;
     request.signal.addEventListener("abort", onAbort, { once: true });
   }
@@ -76,7 +71,6 @@ export class RunRegistry {
   place(children: Children): void {
     this.#placement.place(children, (run, child) => {
       run.state = "placed";
-      this.#wasted.begin(run);
       run.child = child;
       run.ticket = child.start(run, this.#usage.expectedMs(run.request.workspaceId));
     });
@@ -100,7 +94,6 @@ export class RunRegistry {
       else if (message[0] === "fail") this.#fail(run, message[2], message[3].toWellFormed(), message[4], message[5]);
       else {
         this.#chargeRun(run, message[3]);
-        this.#wasted.learn(run, 0);
         this.#end(run, { kind: "ok", resultJson: message[2], cpuMs: message[3], logs: run.logs });
       }
     }
@@ -146,12 +139,8 @@ export class RunRegistry {
 
   expire(now: number): void {
     for (const run of this.#runs) {
-      const waitsUntil = Math.min(run.acceptedAt + this.#limits.heldBackMs, run.deadline);
-      if (run.state === "waiting" && waitsUntil <= now && this.#placement.mustWait(run)) {
-        this.#placement.logHeldBack(run);
-        this.#end(run, stopped("held-back", HELD_BACK, run));
-      } else if (run.deadline > now) continue;
-      else if (run.state === "placed") this.#stop(run, stopped("timeout", "The run took too long", run));
+      if (run.deadline > now) continue;
+      if (run.state === "placed") this.#stop(run, stopped("timeout", "The run took too long", run));
       else this.#end(run, stopped("overloaded", "The run's time ended before it began", run));
     }
   }
@@ -203,9 +192,7 @@ export class RunRegistry {
 
   #fail(run: SandboxRun, kind: FailureKind, message: string, stack: string, cpuMs: number): void {
     this.#chargeRun(run, cpuMs);
-    const isWasted = kind === "cpu" || kind === "memory";
-    this.#wasted.learn(run, isWasted ? cpuMs : 0);
-    if (isWasted) this.#placement.slowDown(run, this.#limits.slowMs, kind);
+    if (kind === "cpu" || kind === "memory") this.#placement.slowDown(run, this.#limits.slowMs, kind);
     if (kind !== "threw") this.#end(run, stopped(kind, message, run, cpuMs));
     else this.#end(run, { kind, message, ...(stack !== "" && { stack }), cpuMs, logs: run.logs });
   }
@@ -237,7 +224,6 @@ export class RunRegistry {
     if (run.state === "ended") return;
     run.state = "waiting";
     run.child = undefined;
-    this.#wasted.end(run);
     this.#placement.addFirst(run);
   }
 
@@ -251,7 +237,6 @@ export class RunRegistry {
   #end(run: SandboxRun, outcome: SandboxOutcome): void {
     if (run.state === "ended") return;
     run.state = "ended";
-    this.#wasted.end(run);
     this.#runs.delete(run);
     this.#runsOfWorkspace.add(run.request.workspaceId, -1);
     if (run.onAbort !== undefined) run.request.signal?.removeEventListener("abort", run.onAbort);

@@ -30,8 +30,6 @@ export class SandboxRun {
   hostCallsUnderWay = 0;
   /** CPU time that its workspace has been charged for. */
   cpuMsCharged = 0;
-  /** While it is placed: CPU time that it will use in vain if it does as its code usually does. */
-  expectedWasteMs = 0;
   /** Aborts the host calls when the run ends. */
   hostCallsAbort: AbortController | undefined;
   /** How often a child lost the run after beginning it. */
