@@ -123,6 +123,7 @@ create table chat.tool_call (
   primary key (turn, id)
 );
 
+-- An uploaded file.
 create table chat.file (
   id uuid primary key,
   user_id text not null,
@@ -134,12 +135,15 @@ create table chat.file (
   created_at timestamptz not null,
   -- Both null until a message uses it.
   workspace_id text collate "C",
-  turn uuid
+  turn uuid,
+  -- When it is deleted: soon when no message uses it or its chat was reset, else at the end of its retention.
+  expires_at timestamptz not null default now() + interval '1 hour'
 );
 
-create index file_age on chat.file (created_at);
+create index file_expiry on chat.file (expires_at);
 create index file_of_user on chat.file (user_id);
 
+-- Every save of an assistant.
 create table chat.assistant (
   workspace_id text collate "C" not null,
   name text collate "C" not null,
@@ -152,6 +156,8 @@ create table chat.assistant (
   primary key (workspace_id, name, version)
 );
 
+-- A language model at a server of the workspace's choice. Prices are in millionths of the currency's unit for a million
+-- tokens, if the workspace has said them.
 create table chat.model (
   workspace_id text collate "C" not null,
   name text collate "C" not null,
@@ -163,7 +169,11 @@ create table chat.model (
   api_key bytea,
   saved_at timestamptz not null,
   saved_by text not null,
-  primary key (workspace_id, name)
+  currency text,
+  input_price bigint check (input_price >= 0),
+  output_price bigint check (output_price >= 0),
+  primary key (workspace_id, name),
+  check ((currency is null) = (input_price is null) and (currency is null) = (output_price is null))
 );
 
 create table chat.settings (
@@ -186,6 +196,49 @@ create table chat.usage (
   primary key (workspace_id, day, model)
 );
 
+-- What usage cost at the prices of its time, in millionths of a millionth of the currency's unit.
+create table chat.usage_cost (
+  workspace_id text collate "C" not null,
+  day date not null,
+  model text not null,
+  currency text not null,
+  cost numeric(38, 0) not null,
+  primary key (workspace_id, day, model, currency)
+);
+
+-- Tokens are counted by two statements, and this way their cost is in one place.
+create function chat.add_usage_cost() returns trigger language plpgsql as $$
+declare
+  input bigint := new.input_tokens;
+  output bigint := new.output_tokens;
+begin
+  if tg_op = 'UPDATE' then
+    input := input - old.input_tokens;
+    output := output - old.output_tokens;
+  end if;
+  insert into chat.usage_cost (workspace_id, day, model, currency, cost)
+  select new.workspace_id, new.day, new.model, m.currency, input::numeric * m.input_price + output::numeric * m.output_price
+  from chat.model m
+  where m.workspace_id = new.workspace_id and m.name = new.model and m.currency is not null
+  on conflict (workspace_id, day, model, currency) do update set cost = usage_cost.cost + excluded.cost;
+  return null;
+end
+$$;
+
+create trigger add_usage_cost after insert or update on chat.usage for each row execute function chat.add_usage_cost();
+
+-- Resets of chats with rows that are still to be deleted. Nobody sees the chat's messages and events up to this id any more.
+create table chat.unfinished_reset (
+  chat bigint not null references chat.chat (id) on delete cascade,
+  -- The last event id before the reset.
+  up_to bigint not null,
+  workspace_id text collate "C" not null,
+  primary key (chat, up_to)
+);
+
+-- Workspaces take turns.
+create index unfinished_reset_of_workspace on chat.unfinished_reset (workspace_id, chat);
+
 -- Who changed what, on its way to the audit log.
 create table chat.audit_outbox (
   id uuid primary key,
@@ -194,3 +247,68 @@ create table chat.audit_outbox (
 );
 
 create index audit_outbox_by_age on chat.audit_outbox (at);
+
+-- A queue for each lane, from packages/postgres/src/fair-queue/tables.ts. Its items are turns that may start.
+create table chat.chat_queue_group (
+  group_id text collate "C" primary key,
+  ready_at timestamptz not null default 'infinity',
+  turn_at timestamptz not null default '-infinity',
+  in_flight integer not null default 0 check (in_flight >= 0)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
+
+create index chat_queue_group_ready on chat.chat_queue_group (ready_at);
+
+create table chat.chat_queue_member (
+  group_id text collate "C" not null,
+  member_id bigint not null,
+  ready_at timestamptz not null,
+  in_flight integer not null default 0 check (in_flight >= 0),
+  failing boolean not null default false,
+  progress_at timestamptz,
+  primary key (group_id, member_id)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
+
+create table chat.chat_queue_item (
+  item_id uuid primary key,
+  group_id text collate "C" not null,
+  member_id bigint not null,
+  created_at timestamptz not null,
+  due_at timestamptz not null,
+  attempt integer not null default 1,
+  lease_until timestamptz
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
+
+create index chat_queue_item_waiting on chat.chat_queue_item (group_id, member_id, due_at, item_id) where lease_until is null;
+create index chat_queue_item_leased on chat.chat_queue_item (lease_until) where lease_until is not null;
+
+create table chat.hook_queue_group (
+  group_id text collate "C" primary key,
+  ready_at timestamptz not null default 'infinity',
+  turn_at timestamptz not null default '-infinity',
+  in_flight integer not null default 0 check (in_flight >= 0)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
+
+create index hook_queue_group_ready on chat.hook_queue_group (ready_at);
+
+create table chat.hook_queue_member (
+  group_id text collate "C" not null,
+  member_id bigint not null,
+  ready_at timestamptz not null,
+  in_flight integer not null default 0 check (in_flight >= 0),
+  failing boolean not null default false,
+  progress_at timestamptz,
+  primary key (group_id, member_id)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
+
+create table chat.hook_queue_item (
+  item_id uuid primary key,
+  group_id text collate "C" not null,
+  member_id bigint not null,
+  created_at timestamptz not null,
+  due_at timestamptz not null,
+  attempt integer not null default 1,
+  lease_until timestamptz
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
+
+create index hook_queue_item_waiting on chat.hook_queue_item (group_id, member_id, due_at, item_id) where lease_until is null;
+create index hook_queue_item_leased on chat.hook_queue_item (lease_until) where lease_until is not null;

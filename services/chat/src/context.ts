@@ -14,7 +14,6 @@ import { type CheckBaseUrl, createBaseUrlCheck } from "./domain/model-server.ts"
 import { createFiles, type Files } from "./files/files.ts";
 import { openFolderStore } from "./files/folder-store.ts";
 import { createFollowers, type Followers } from "./followers/followers.ts";
-import { createReadsOf, type ReadsOf } from "./followers/reads-in-turn.ts";
 import type { ModelFile } from "./models/model.ts";
 import { LANES, SCHEMA } from "./store/queue.ts";
 import type { ClaimedTurn } from "./store/turns/claim.ts";
@@ -39,7 +38,6 @@ export interface Context {
   /** Fires when the process is told to stop, and ends the calls that wait for a turn. */
   stopping: AbortSignal;
   followers: Followers;
-  readsOf: ReadsOf;
   files: Files;
   now: () => Date;
 }
@@ -115,7 +113,6 @@ export async function createContext(
       return withData ? files.read(fileId) : files.describe(fileId);
     },
     followers: resources.use(createFollowers({ bus, pool, onError: onCatchUpError })),
-    readsOf: createReadsOf(pool, POOL_WAIT_MS),
     files,
     now,
   };

@@ -19,14 +19,14 @@ import { refuseWaiting } from "../store/turns/refuse.ts";
 import { type TurnWrite, writeTurns } from "../store/turns/write.ts";
 import { finishResets } from "../store/unfinished-resets.ts";
 import { createPublishEvents } from "../turns/live-events.ts";
-import { createQueueAccess, ENDS } from "../turns/queue-access.ts";
+import { createQueueSlots, ENDS } from "../turns/queue-slots.ts";
 import { onStop } from "../turns/stop-turn.ts";
 import { createAnnounceTurns, wakeUpOf } from "../turns/subjects.ts";
 import { claimTurns } from "../turns/worker/claim-loop.ts";
+import { createLargeTurns } from "../turns/worker/large-turns.ts";
 import { createRenewal, RENEW_EVERY_MS } from "../turns/worker/renew-leases.ts";
 import { runTurn, type TurnDependencies } from "../turns/worker/run-turn.ts";
 import { createRunningTurns, type RunningTurns } from "../turns/worker/running-turns.ts";
-import { createTurnMemory } from "../turns/worker/turn-memory.ts";
 
 export interface WorkerOptions {
   config: Pick<Config, "turnsPerWorker" | "turnsPerWorkspace">;
@@ -59,7 +59,7 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
     resources.use(onWork(bus, wakeUpOf(lane), () => wakeUp.signal()));
     return wakeUp;
   });
-  const inQueue = createQueueAccess(ENDS);
+  const inQueue = createQueueSlots(ENDS);
   const endTurn = ofLanes((lane): EndTurn => {
     const commit = createEndTurn(queuePool, lane, queues[lane]);
     return (end, at) => inQueue(end.turn.workspaceId, () => commit(end, at));
@@ -148,7 +148,7 @@ function turnDependencies(
     publish: createPublishEvents(bus),
     announceTurns: createAnnounceTurns(bus),
     endTurn,
-    memory: createTurnMemory(),
+    largeTurns: createLargeTurns(),
     runTool: peers.call(RunService.method.run),
     describeTools: createDescribeTools(peers.transport("tool-runner")),
     modelOf,

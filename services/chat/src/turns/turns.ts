@@ -15,7 +15,7 @@ import { createResetStore } from "../store/turns/reset.ts";
 import { createStartStore, type NewTurn, type StartOutcome, type TurnRef } from "../store/turns/start.ts";
 import { deleteResetBatch } from "../store/unfinished-resets.ts";
 import { createPublishEvents, type PublishEvents } from "./live-events.ts";
-import { createQueueAccess, REQUESTED } from "./queue-access.ts";
+import { createQueueSlots, REQUESTED } from "./queue-slots.ts";
 import { announceStop, stopTurn } from "./stop-turn.ts";
 import { createAnnounceTurns } from "./subjects.ts";
 import { untilEnded } from "./until-ended.ts";
@@ -78,7 +78,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
   const startIn = Object.fromEntries(
     LANES.map((lane) => [lane, createStartStore(queuePool, lane, laneQueue(lane, turnsPerWorkspace))]),
   ) as Record<Lane, ReturnType<typeof createStartStore>>;
-  const inQueue = createQueueAccess(REQUESTED);
+  const inQueue = createQueueSlots(REQUESTED);
   const stopReady = Object.fromEntries(
     LANES.map((lane): [Lane, StopReady] => {
       const stop = createStopReady(queuePool, lane, laneQueue(lane, turnsPerWorkspace));

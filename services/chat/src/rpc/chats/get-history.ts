@@ -5,7 +5,6 @@ import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { type HistoryRow, type PageRow, readHistory, readHistoryAfter } from "../../store/history.ts";
 import { chatOf, eventIdOf, refuse } from "./chat-of.ts";
-import { readerOf } from "./reader-of.ts";
 import { forbidden } from "./refusals.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -21,7 +20,7 @@ export const getHistory: Handler<Context, typeof ChatService.method.getHistory> 
   if (chat === "forbidden") throw forbidden();
   if (!chat) return {};
   const size = limit || MAX_PAGE;
-  const { db } = readerOf(context, call);
+  const { pool: db } = context;
   if (after !== undefined) {
     const read: ReadPart = (last, part) =>
       readHistoryAfter(db, chat.id, { after: last?.eventId ?? eventIdOf(after), ...part });

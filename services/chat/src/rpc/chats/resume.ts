@@ -4,7 +4,6 @@ import type { StreamHandler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { eventsAfter, eventsSince } from "../../followers/resume-events.ts";
 import { chatOf, eventIdOf, invalid } from "./chat-of.ts";
-import { readerOf } from "./reader-of.ts";
 import { forbidden } from "./refusals.ts";
 
 /** [CHAT-23] [CHAT-24] It only reads. */
@@ -23,7 +22,7 @@ export const resume: StreamHandler<Context, typeof ChatService.method.resume> = 
   let last = lastEventId;
   if (chat) {
     const { signal } = call;
-    const reader = readerOf(context, call);
+    const reader = { db: context.pool, followers: context.followers };
     const isFuture = from.case === "since" && timestampDate(from.value) > context.now();
     const events =
       from.case === "since"

@@ -3,7 +3,6 @@ import type { StreamHandler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { turnEvents } from "../../followers/turn-events.ts";
 import { eventIdOf } from "./chat-of.ts";
-import { readerOf } from "./reader-of.ts";
 import { rpcError } from "./refusals.ts";
 import { startTurn } from "./start-turn.ts";
 
@@ -15,7 +14,12 @@ export const streamAnswer: StreamHandler<Context, typeof ChatService.method.stre
 ) {
   try {
     const turn = await startTurn(context, request, call);
-    yield* turnEvents(readerOf(context, call), turn, eventIdOf(request.afterEventId), call.signal);
+    yield* turnEvents(
+      { db: context.pool, followers: context.followers },
+      turn,
+      eventIdOf(request.afterEventId),
+      call.signal,
+    );
   } catch (error) {
     throw rpcError(error);
   }

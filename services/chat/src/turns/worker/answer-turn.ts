@@ -26,11 +26,11 @@ export interface AnswerSources {
  * Continues what an earlier worker has begun. Throws a TurnLeft when the turn is left.
  */
 export async function answerTurn(turn: RunningTurn, sources: AnswerSources): Promise<Ending> {
-  const { control, log, steps, memory } = turn;
+  const { control, log, steps, size } = turn;
   const last = steps.at(-1);
   if (last) {
     await control.whileToolsRun(() => makeCalls(turn, sources.run, last.number, last.calls));
-    await memory.add(bytesOf(turn, last), control.signal);
+    await size.add(bytesOf(turn, last), control.signal);
   }
   for (let { budget } = sources; ; budget = await sources.readBudget()) {
     control.signal.throwIfAborted();
@@ -52,7 +52,7 @@ export async function answerTurn(turn: RunningTurn, sources: AnswerSources): Pro
     stored.catch(() => {});
     await control.whileToolsRun(() => makeCalls(turn, sources.run, step.number, step.calls));
     await stored;
-    await memory.add(bytesOf(turn, step), control.signal);
+    await size.add(bytesOf(turn, step), control.signal);
   }
 }
 

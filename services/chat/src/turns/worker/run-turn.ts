@@ -16,11 +16,11 @@ import type { PublishEvents } from "../live-events.ts";
 import type { AnnounceTurns } from "../subjects.ts";
 import { answerTurn } from "./answer-turn.ts";
 import { endTurn } from "./end-turn.ts";
+import type { LargeTurns, TurnSize } from "./large-turns.ts";
 import { createRunningTurn, type RunningTurn } from "./running-turn.ts";
 import type { RunTool } from "./tools.ts";
 import { type TurnControl, TurnLeft } from "./turn-control.ts";
 import { createTurnLog } from "./turn-log.ts";
-import type { HeldMemory, TurnMemory } from "./turn-memory.ts";
 
 /** What turns work with. */
 export interface TurnDependencies {
@@ -30,7 +30,7 @@ export interface TurnDependencies {
   publish: PublishEvents;
   announceTurns: AnnounceTurns;
   endTurn: Readonly<Record<Lane, EndTurn>>;
-  memory: TurnMemory;
+  largeTurns: LargeTurns;
   runTool: RunTool;
   describeTools(workspaceId: string, names: readonly string[]): Promise<ModelTool[]>;
   modelOf: ModelOf;
@@ -57,12 +57,12 @@ export async function runTurn(
   control: TurnControl,
   stored: Promise<void>,
 ): Promise<void> {
-  using memory = deps.memory.of(claimed.workspaceId);
-  const loaded = claimed.sources.loaded ?? (await loadWithRetries(deps, claimed, { control, memory, stored }));
+  using size = deps.largeTurns.of(claimed.workspaceId);
+  const loaded = claimed.sources.loaded ?? (await loadWithRetries(deps, claimed, { control, size, stored }));
   if (!loaded) return;
   const { publish, writer, onError, now } = deps;
   const log = createTurnLog({ turn: claimed, start: loaded, stored, control, writer, publish, onError });
-  const turn = createRunningTurn(claimed, loaded, { control, log, memory });
+  const turn = createRunningTurn(claimed, loaded, { control, log, size });
   let result: { ending: Ending; suggestions: readonly string[] };
   try {
     result = await answer(deps, turn, loaded);
@@ -81,7 +81,7 @@ export async function runTurn(
 async function loadWithRetries(
   { queuePool, onError }: TurnDependencies,
   claimed: ClaimedTurn,
-  { control, memory, stored }: { control: TurnControl; memory: HeldMemory; stored: Promise<void> },
+  { control, size, stored }: { control: TurnControl; size: TurnSize; stored: Promise<void> },
 ): Promise<LoadedTurn | undefined> {
   // Before that, other connections see neither the turn nor its message.
   await stored;
@@ -92,7 +92,7 @@ async function loadWithRetries(
       if (onlyEnds) return await loadTurnToEnd(queuePool, claimed);
       if (bytes === undefined) {
         bytes = await sizeOfTurn(queuePool, claimed);
-        await memory.add(bytes, control.signal);
+        await size.add(bytes, control.signal);
       }
       return await loadTurn(queuePool, claimed);
     } catch (error) {
@@ -111,7 +111,7 @@ async function answer(
   loaded: LoadedTurn,
 ): Promise<{ ending: Ending; suggestions: readonly string[] }> {
   const { pool, now } = deps;
-  const { claimed, control, memory } = turn;
+  const { claimed, control, size } = turn;
   const { workspaceId } = claimed;
   const { definition, servers, budget } = claimed.sources;
   control.signal.throwIfAborted();
@@ -125,7 +125,7 @@ async function answer(
   if (!definition) return { ending: INTERNAL, suggestions: [] };
   if (definition.models.length > 0 && servers.length === 0) return { ending: INTERNAL, suggestions: [] };
   const readsFiles = servers.some((server) => server.readsFiles);
-  await memory.add(readsFiles ? claimed.fileBytes : 0, control.signal);
+  await size.add(readsFiles ? claimed.fileBytes : 0, control.signal);
   const [tools, files] = await Promise.all([
     definition.tools.length > 0 ? deps.describeTools(workspaceId, definition.tools) : [],
     claimed.fileId === null ? [] : deps.readFiles(claimed, readsFiles),

@@ -2,16 +2,16 @@ import type { CallRecord, Step } from "../../domain/turn.ts";
 import type { ModelTool } from "../../models/model.ts";
 import type { ClaimedTurn } from "../../store/turns/claim.ts";
 import type { LoadedTurn } from "../../store/turns/load.ts";
+import type { TurnSize } from "./large-turns.ts";
 import type { TurnControl } from "./turn-control.ts";
 import type { TurnLog } from "./turn-log.ts";
-import type { HeldMemory } from "./turn-memory.ts";
 
 /** A turn that this worker runs. */
 export interface RunningTurn {
   readonly claimed: ClaimedTurn;
   readonly control: TurnControl;
   readonly log: TurnLog;
-  readonly memory: HeldMemory;
+  readonly size: TurnSize;
   /** The tools that the assistant may call. */
   tools: readonly ModelTool[];
   /** Steps that went on to call tools. */
@@ -32,7 +32,7 @@ export interface RunningTurn {
 export function createRunningTurn(
   claimed: ClaimedTurn,
   loaded: LoadedTurn,
-  parts: Pick<RunningTurn, "control" | "log" | "memory">,
+  parts: Pick<RunningTurn, "control" | "log" | "size">,
 ): RunningTurn {
   const { steps, calls, html, model, inputTokens, outputTokens } = loaded;
   return {
