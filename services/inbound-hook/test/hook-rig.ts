@@ -39,8 +39,6 @@ export interface RigOptions {
   smtpUrl?: string;
   /** Reaches the service that runs assistants. Default: it is down. */
   chat?: Transport;
-  /** What one workspace may use of a process. Default: more than any test needs. */
-  workspaceBytesPerSecond?: number;
   /** A PostgreSQL cluster that the test may stop; default: the one of the test run. */
   clusterUrl?: string;
 }
@@ -125,12 +123,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
   local.add("key-auth", keyAuth);
   const config: Config = {
     ...servers,
-    receiver: {
-      redisUrl: redis.url,
-      sealingKeys,
-      publicUrl: PUBLIC_URL,
-      workspaceBytesPerSecond: options.workspaceBytesPerSecond ?? 1024 ** 3,
-    },
+    receiver: { redisUrl: redis.url, sealingKeys, publicUrl: PUBLIC_URL },
     caps: { perGroup: 3 },
     runner: {
       toolConcurrency: 64,
