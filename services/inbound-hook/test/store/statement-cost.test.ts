@@ -6,7 +6,6 @@ import { migrationsOf } from "@toolgate/service-registry/paths";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
 import { createAcceptStore } from "../../src/store/accept.ts";
-import { forgetDeletedHooks } from "../../src/store/forget-hooks.ts";
 import { addActivity } from "../../src/store/hook-activity.ts";
 import { countDeliveries } from "../../src/store/hook-figures.ts";
 import { findDeliveryWithRuns, readDeliveries } from "../../src/store/log/read.ts";
@@ -118,7 +117,6 @@ async function executeAll(
     expect(await readDeliveries(pool, [second.id, first.id].sort().reverse())).toHaveLength(2);
   });
   await measured("find", async () => expect(await findDeliveryWithRuns(pool, WORKSPACE, first.id)).toBeDefined());
-  await measured("forget deleted hooks", () => forgetDeletedHooks(queuePool, [WORKSPACE]));
 }
 
 /** A long log, many replay keys and hooks, and a long queue, most of it of other workspaces. */
