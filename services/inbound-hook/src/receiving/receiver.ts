@@ -1,4 +1,5 @@
-import { RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type ReceiveResponseSchema, RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import { refusals } from "@toolgate/telemetry/instruments";
 import { currentTrace } from "@toolgate/telemetry/trace";
@@ -16,9 +17,7 @@ import type { ActivityLog } from "./activity-log.ts";
 import type { CurrentHooks, ReceivableHook } from "./current-hooks.ts";
 import type { FailureThrottle } from "./failure-throttle.ts";
 
-export type Outcome =
-  | { kind: "stored"; deliveryId: string; isDuplicate: boolean }
-  | { kind: "refused"; reason: RefusalReason; retryAfterSeconds?: number };
+export type Outcome = NonNullable<MessageInitShape<typeof ReceiveResponseSchema>["outcome"]>;
 
 export interface Receiver {
   /** Decides about a hook call at the URL that ends with `segment`. Rejects when the call could not be stored. */
@@ -100,7 +99,7 @@ async function accept(
     activity.accepted(hook.id, call.receivedAt);
     announceWork(hook.lane);
   }
-  return { kind: "stored", deliveryId, isDuplicate };
+  return { case: isDuplicate ? "duplicateDeliveryId" : "acceptedDeliveryId", value: deliveryId };
 }
 
 function idHeaders(call: ReceivedCall): Record<string, string> {
@@ -109,10 +108,10 @@ function idHeaders(call: ReceivedCall): Record<string, string> {
 }
 
 function refused(reason: RefusalReason): Outcome {
-  return { kind: "refused", reason };
+  return { case: "refusal", value: { reason } };
 }
 
 function limited(limiter: string, retryAfterSeconds: number): Outcome {
   refusals.add(1, { limiter });
-  return { kind: "refused", reason: RefusalReason.RATE_LIMITED, retryAfterSeconds };
+  return { case: "refusal", value: { reason: RefusalReason.RATE_LIMITED, retryAfterSeconds } };
 }
