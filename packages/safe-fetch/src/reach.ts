@@ -117,7 +117,7 @@ async function exchangeWith(
 }
 
 /**
- * On a busy machine a response is often read before Node has reported that the request is sent. It has when the next turn of
+ * On a busy machine a response is often read before Node has reported that the request is sent. It has when the next pass of
  * the event loop begins, unless the response really came too early: then the connection cannot be used again.
  */
 function keepUnlessSending(kept: IdleConnections, key: string, connection: Connection): void {

@@ -81,24 +81,6 @@ test("[AUTH-20] [WMGMT-7] rotation of a provider's format takes the provider's n
   expect([rotated.secret, await openSecret(id)]).toEqual(["", "another-secret"]);
 });
 
-test("[IN-17] [WMGMT] every change raises the hook's epoch before it responds", async () => {
-  const { id: hookId } = await workspace.createHook();
-  const { hooks } = workspace;
-  let epoch = await epochOf(hookId);
-  for (const change of [
-    () => hooks.updateHook({ hookId, active: false }),
-    () => hooks.updateHook({ hookId, active: false }),
-    () => hooks.rotateHookSecret({ hookId }),
-    () => hooks.deleteHook({ hookId }),
-    () => hooks.deleteHook({ hookId }),
-  ]) {
-    await change();
-    const after = await epochOf(hookId);
-    expect(after).toBeGreaterThan(epoch);
-    epoch = after;
-  }
-});
-
 test("[WMGMT] a deleted hook no longer exists for callers, its secret is erased, and its row stays for the log", async () => {
   const { id: hookId } = await workspace.createHook();
   const { hooks } = workspace;

@@ -1,9 +1,10 @@
 import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { eventually } from "@toolgate/testbed/eventually";
 import { generateSecret } from "@toolgate/webhook-signing/secret";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestWorkspace } from "../hook-rig.ts";
-import { earlyInMinute, newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
+import { newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
 
 let rig: ReceiveRig;
 let workspace: TestWorkspace;
@@ -22,7 +23,7 @@ test("[AUTH] [IN-17] a rotation, a deactivation, an edit and a deletion apply on
   const { url, id, secret } = await workspace.createHook({ limit: 10_000 });
   const hook = { url, id, secret };
   expect(await statusesOf(hook)).toEqual([202, 202]);
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < 2; round += 1) {
     const rotated = await workspace.hooks.rotateHookSecret({ hookId: id });
     expect(await statusesOf(hook)).toEqual([401, 401]);
     hook.secret = rotated.secret;
@@ -36,14 +37,14 @@ test("[AUTH] [IN-17] a rotation, a deactivation, an edit and a deletion apply on
     await rig.lock(workspace, false);
     expect(await statusesOf(hook)).toEqual([202, 202]);
   }
-  await earlyInMinute();
   const at = Math.floor(Date.now() / 1000) - 200;
   expect((await rig.sendSigned(hook, { body: newBody(), at })).status).toBe(202);
   await workspace.hooks.updateHook({ hookId: id, toleranceSeconds: 60 });
   for (const replica of REPLICAS)
     expect((await rig.sendSigned(hook, { body: newBody(), at, replica })).status).toBe(401);
   await workspace.hooks.updateHook({ hookId: id, limit: 1 });
-  expect(await statusesOf(hook)).toEqual([429, 429]);
+  // A new minute may begin in between.
+  await eventually(async () => expect(await statusesOf(hook)).toEqual([429, 429]), { deadlineMs: 10_000 });
   await workspace.hooks.deleteHook({ hookId: id });
   expect(await statusesOf(hook)).toEqual([404, 404]);
 });

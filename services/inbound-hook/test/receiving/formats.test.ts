@@ -113,30 +113,3 @@ test("[AUTH-3] the tolerance of a hook applies", async () => {
   await workspace.hooks.updateHook({ hookId: hook.id, toleranceSeconds: 3_600 });
   expect(await call(nowSeconds() - 3_570)).toBe(202);
 });
-
-test("[AUTH-1] several v1, unknown parts and hex in any case are accepted; two t or a t that is not an integer are not", async () => {
-  const hook = await workspace.createHook();
-  const at = nowSeconds();
-  const send = async (headerOf: (v1: string) => string) => {
-    const body = newBody();
-    const v1 = sign(hook.secret, at, body).split("v1=")[1] ?? "";
-    return (await rig.send(hook.url, { body, headers: { "x-service-signature": headerOf(v1) } })).status;
-  };
-  const zeros = "0".repeat(64);
-  expect(await send((v1) => `t=${at},v1=${zeros},v1=${v1}`)).toBe(202);
-  expect(await send((v1) => `v0=x,v1=${v1.toUpperCase()},t=${at},x`)).toBe(202);
-  expect(await send((v1) => `t=${at},t=${at},v1=${v1}`)).toBe(401);
-  expect(await send((v1) => `t=${at}.0,v1=${v1}`)).toBe(401);
-  expect(await send((v1) => `t=+${at},v1=${v1}`)).toBe(401);
-  expect(await send((v1) => `v1=${v1}`)).toBe(401);
-  expect(await send((v1) => `t=${at},v0=${v1}`)).toBe(401);
-});
-
-test("[AUTH-22] no hook can be called without its secret, even by someone who knows the URL", async () => {
-  for (const { hook } of [...timed, ...untimed]) {
-    const { url } = await workspace.createHook(hook);
-    for (const headers of [{}, { authorization: "Bearer " }, { "x-service-signature": "" }, { "webhook-id": "m" }]) {
-      expect((await rig.send(url, { body: "{}", headers })).status).toBe(401);
-    }
-  }
-});

@@ -119,7 +119,7 @@ test("[IN-14] deliveries that expire while they wait free their slots and run no
   expect(started.toSorted()).toEqual([...running, kept].toSorted());
 });
 
-test("[FAIR-1] without a broker, runners find due work by polling", async () => {
+test("[FAIR-1] while NATS is down, runners find due work by polling", async () => {
   const { hook } = await newAssistantHook();
   hold.release();
   await rig.nats.stop();
