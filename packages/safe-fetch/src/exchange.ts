@@ -2,106 +2,82 @@ import { performance } from "node:perf_hooks";
 import type { Dispatcher } from "undici";
 import type { Connection } from "./connection.ts";
 import { type ConnectionFailure, classifyFailure, type Truncated } from "./result.ts";
+import type { Stop, StopReason } from "./stop.ts";
 
 /** At most this many interim (1xx) responses are accepted before the final one. */
-export const MAX_INTERIM_RESPONSES = 8;
-const FIRST_ALLOCATION_BYTES = 1_024;
+const MAX_INTERIM_RESPONSES = 8;
 
-/** The bounds of one exchange, in bytes; and how many milliseconds the body may take after the headers. */
-type ExchangeLimits = { maxHeaderBytes: number; maxBodyBytes: number; bodyDeadlineMs?: number | undefined };
-
-/** How one request over one connection ended without a response; `firstByteMs` counts from handing it over. */
-export type FailedExchange = { firstByteMs: number | null } & (
-  | { kind: "failed"; failure: ConnectionFailure; written: boolean; responseBegan: boolean }
-  | { kind: "stopped"; phase: "send" | "headers" }
-);
+/** The bounds of one exchange, in bytes. */
+type ExchangeLimits = { maxHeaderBytes: number; maxBodyBytes: number };
 
 /** The status line and header block of a response. */
 export type ResponseHead = { status: number; headers: Record<string, string | string[]> };
 
-type ExchangeOutcome =
-  | FailedExchange
-  | ({ kind: "response"; body: Buffer; truncated: Truncated; firstByteMs: number | null } & ResponseHead);
+/** How one request over one connection ended; `firstByteMs` counts from handing it over. The body of a response follows. */
+export type ExchangeOutcome = { firstByteMs: number | null } & (
+  | ({ kind: "response" } & ResponseHead)
+  | { kind: "failed"; failure: ConnectionFailure; written: boolean; responseBegan: boolean }
+  | { kind: "stopped"; phase: "send" | "headers" }
+);
+
+/** How the reader of a body resumes a paused response, and gives up the rest of it. */
+export type BodyFlow = { /** False when it was not paused. */ resume(): boolean; cancel(): void };
+
+/** Takes the body of a response as it arrives. */
+export type BodyReader = {
+  /** The final head has arrived. */
+  onHead(flow: BodyFlow): void;
+  /** False: pauses until `resume`. */
+  onData(chunk: Buffer): boolean;
+  /** Called once after `onHead`: the body is complete, or was cut for this reason. */
+  onEnd(truncated: Truncated): void;
+};
 
 /**
- * Sends one request over one connection and reads the response within its bounds. Never rejects. Unless it ends with a
- * complete response, the connection is closed.
+ * Sends one request over one connection and reads the response within its bounds. Resolves with its head, or why there is
+ * none; never rejects. Unless the body is read to its end, the connection is closed.
  */
 export function exchange(
   connection: Connection,
   request: Dispatcher.DispatchOptions,
   limits: ExchangeLimits,
   stop: Stop,
+  body: BodyReader,
 ): Promise<ExchangeOutcome> {
   return new Promise((resolve) => {
-    const reader = new ResponseReader(connection, limits, (outcome) => {
-      stop.onFire(undefined);
-      resolve(outcome);
-    });
-    stop.onFire(() => reader.stop(stop.reason ?? "aborted"));
-    if (stop.reason !== undefined) return reader.stop(stop.reason);
-    connection.dispatch(request, reader, limits.maxHeaderBytes, limits.maxBodyBytes);
+    const handler = new ResponseHandler(connection, limits.maxBodyBytes, body, resolve);
+    stop.onFire(() => handler.stop(stop.reason ?? "aborted"));
+    if (stop.reason !== undefined) return handler.stop(stop.reason);
+    connection.dispatch(request, handler, limits.maxHeaderBytes, limits.maxBodyBytes);
   });
 }
 
-/** Why a send has to end early. */
-export type StopReason = "deadline" | "aborted";
-
-/**
- * Ends a send early: fired once, by the deadline or by the caller. Each step checks `reason` before it begins, and says
- * with `onFire` how it is cancelled.
- */
-export class Stop {
-  reason: StopReason | undefined = undefined;
-  #cancel: (() => void) | undefined = undefined;
-
-  /**
-   * What `fire` does, in place of what it would have done before. Not a property for callers: V8 puts a function that is
-   * assigned to a property into the old generation at once, and the request and response that it refers to with it.
-   */
-  onFire(cancel: (() => void) | undefined): void {
-    this.#cancel = cancel;
-  }
-
-  /** Ends the send; later calls change nothing. */
-  fire(reason: StopReason): void {
-    if (this.reason !== undefined) return;
-    this.reason = reason;
-    this.#cancel?.();
-  }
-
-  /** The value of a step that cannot be cancelled, or undefined as soon as this fires. The step must not reject. */
-  before<T>(step: Promise<T>): Promise<T | undefined> {
-    if (this.reason !== undefined) return Promise.resolve(undefined);
-    return new Promise((resolve) => {
-      this.onFire(() => resolve(undefined));
-      void step.then(resolve);
-    });
-  }
-}
-
-class ResponseReader implements Dispatcher.DispatchHandler {
+class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly #connection: Connection;
-  readonly #body: BodyCollector;
+  readonly #body: BodyReader;
   readonly #settle: (outcome: ExchangeOutcome) => void;
   readonly #began = performance.now();
+  #leftBytes: number;
   #firstByteMs: number | null = null;
   #written = false;
-  #settled = false;
+  #hasHead = false;
+  #ended = false;
   #interim = 0;
-  #head: ResponseHead | undefined;
-  readonly #bodyDeadlineMs: number | undefined;
-  #bodyTimer: NodeJS.Timeout | undefined;
 
-  constructor(connection: Connection, limits: ExchangeLimits, settle: (outcome: ExchangeOutcome) => void) {
+  constructor(
+    connection: Connection,
+    maxBodyBytes: number,
+    body: BodyReader,
+    settle: (outcome: ExchangeOutcome) => void,
+  ) {
     this.#connection = connection;
-    this.#body = new BodyCollector(limits.maxBodyBytes);
-    this.#bodyDeadlineMs = limits.bodyDeadlineMs;
+    this.#leftBytes = maxBodyBytes;
+    this.#body = body;
     this.#settle = settle;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#settled) controller.abort(new Error("the send has ended"));
+    if (this.#ended) controller.abort(new Error("the request has ended"));
     else this.#written = true;
   }
 
@@ -114,86 +90,63 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (status >= 200) {
-      this.#head = { status, headers: headers as Record<string, string | string[]> };
-      if (this.#bodyDeadlineMs !== undefined)
-        this.#bodyTimer = setTimeout(() => this.stop("deadline"), this.#bodyDeadlineMs);
-    } else if (++this.#interim > MAX_INTERIM_RESPONSES) this.#fail("protocol", controller);
+    if (this.#ended) return;
+    if (status < 200) {
+      if (++this.#interim > MAX_INTERIM_RESPONSES) this.#fail("protocol");
+      return;
+    }
+    this.#hasHead = true;
+    this.#body.onHead({
+      resume: () => {
+        if (this.#ended || !controller.paused) return false;
+        controller.resume();
+        return true;
+      },
+      cancel: () => this.#end("aborted"),
+    });
+    const head = { status, headers: headers as ResponseHead["headers"] };
+    this.#settle({ kind: "response", ...head, firstByteMs: this.#firstByteMs });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#body.push(chunk)) this.#respond("size", controller);
+    if (this.#ended) return;
+    const fits = chunk.length <= this.#leftBytes;
+    const wantsMore = this.#body.onData(fits ? chunk : chunk.subarray(0, this.#leftBytes));
+    this.#leftBytes -= chunk.length;
+    if (!fits) this.#end("size");
+    else if (!wantsMore) controller.pause();
   }
 
   onResponseEnd(): void {
-    this.#respond(false);
+    this.#end(false);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#settled) return;
-    if (this.#head !== undefined) this.#respond("connection");
+    if (this.#ended) return;
+    if (this.#hasHead) this.#end("connection");
     else this.#fail(classifyFailure(error, false));
   }
 
-  stop(reason: "deadline" | "aborted"): void {
-    if (this.#settled) return;
-    const phase = this.#connection.isSending() ? "send" : "headers";
-    if (this.#head !== undefined) this.#respond(reason);
-    else this.#end({ kind: "stopped", phase, firstByteMs: this.#firstByteMs });
-    this.#connection.close();
+  stop(reason: StopReason): void {
+    if (this.#ended) return;
+    if (!this.#hasHead) {
+      const phase = this.#connection.isSending() ? "send" : "headers";
+      this.#settle({ kind: "stopped", phase, firstByteMs: this.#firstByteMs });
+    }
+    this.#end(reason);
   }
 
-  #respond(truncated: Truncated, controller?: Dispatcher.DispatchController): void {
-    if (this.#settled || this.#head === undefined) return;
-    const body = this.#body.bytes();
-    this.#end({ kind: "response", ...this.#head, body, truncated, firstByteMs: this.#firstByteMs });
-    controller?.abort(new Error("the body is longer than allowed"));
-  }
-
-  #fail(failure: ConnectionFailure, controller?: Dispatcher.DispatchController): void {
+  #fail(failure: ConnectionFailure): void {
     const responseBegan = this.#firstByteMs !== null;
-    this.#end({ kind: "failed", failure, written: this.#written, responseBegan, firstByteMs: this.#firstByteMs });
-    controller?.abort(new Error("the response is not usable"));
+    this.#settle({ kind: "failed", failure, written: this.#written, responseBegan, firstByteMs: this.#firstByteMs });
+    this.#end("connection");
   }
 
-  #end(outcome: ExchangeOutcome): void {
-    this.#settled = true;
-    clearTimeout(this.#bodyTimer);
-    this.#settle(outcome);
-  }
-}
-
-/**
- * Collects a body up to a limit, into one buffer that doubles: many tiny chunks cost no more than one large one.
- */
-class BodyCollector {
-  readonly #maxBytes: number;
-  #buffer = Buffer.alloc(0);
-  #length = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** Takes what fits; false when the body is longer than the limit. */
-  push(chunk: Uint8Array): boolean {
-    const wanted = Math.min(chunk.length, this.#maxBytes - this.#length);
-    this.#reserve(this.#length + wanted);
-    this.#buffer.set(wanted === chunk.length ? chunk : chunk.subarray(0, wanted), this.#length);
-    this.#length += wanted;
-    return wanted === chunk.length;
-  }
-
-  /** What was collected. */
-  bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#length);
-  }
-
-  #reserve(bytes: number): void {
-    if (bytes <= this.#buffer.length) return;
-    const size = Math.min(this.#maxBytes, Math.max(bytes, 2 * this.#buffer.length, FIRST_ALLOCATION_BYTES));
-    const grown = Buffer.allocUnsafe(size);
-    grown.set(this.bytes());
-    this.#buffer = grown;
+  /** An incomplete body leaves a connection that cannot be used again. */
+  #end(truncated: Truncated): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (truncated !== false) this.#connection.close();
+    if (this.#hasHead) this.#body.onEnd(truncated);
   }
 }

@@ -1,6 +1,5 @@
 import { createSecureContext, getCACertificates } from "node:tls";
 import { parseAllowList } from "./allow-list.ts";
-import { Stop } from "./exchange.ts";
 import { IdleConnections } from "./idle-connections.ts";
 import type { OpenRequest, OpenResult } from "./open.ts";
 import { open } from "./open.ts";
@@ -8,9 +7,9 @@ import type { Resolver } from "./resolve.ts";
 import type { SafeFetchResult } from "./result.ts";
 import type { SendRequest } from "./send.ts";
 import { send } from "./send.ts";
+import { Stop } from "./stop.ts";
 import { createSystemResolver } from "./system-resolver.ts";
 import type { TargetScheme } from "./target-url.ts";
-import { TlsSessions } from "./tls-sessions.ts";
 
 /** Largest header block of a response, in bytes. */
 const MAX_RESPONSE_HEADER_BYTES = 16_384;
@@ -67,7 +66,6 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
       options.tls === undefined ? {} : { ca: [...getCACertificates(), ...[options.tls.ca].flat()] },
     ),
     kept,
-    sessions: new TlsSessions(),
     connectionLimits: {
       maxHeaderBytes: options.maxResponseHeaderBytes ?? MAX_RESPONSE_HEADER_BYTES,
       idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,

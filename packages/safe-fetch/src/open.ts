@@ -1,9 +1,8 @@
-import type { ResponseHead, Stop } from "./exchange.ts";
-import type { BodyWatch, OpenOutcome } from "./open-exchange.ts";
-import { openExchange } from "./open-exchange.ts";
+import { type BodyFlow, type BodyReader, exchange, type ResponseHead } from "./exchange.ts";
 import type { ReachContext, RequestBasics } from "./reach.ts";
 import { reach } from "./reach.ts";
-import type { FetchFailure, Timings } from "./result.ts";
+import { BodyCut, type FetchFailure, type Timings, type Truncated } from "./result.ts";
+import type { Stop } from "./stop.ts";
 import { TimingLog } from "./timing-log.ts";
 
 /** One request whose response is read while it arrives. All times in wall-clock milliseconds. */
@@ -25,6 +24,9 @@ export type OpenResult =
   | ({ kind: "response"; body: ReadableStream<Uint8Array>; timings: Timings } & ResponseHead)
   | FetchFailure;
 
+/** Body bytes that wait for the reader before reading from the connection stops. */
+const MAX_WAITING_BYTES = 65_536;
+
 /**
  * One request from URL rules to the head of its response. Never rejects. `onEnd` is called once, when nothing of the request
  * is left: the body has ended, or there is none.
@@ -38,31 +40,70 @@ export async function open(
   const log = new TimingLog();
   const limits = { maxHeaderBytes: context.connectionLimits.maxHeaderBytes, maxBodyBytes: request.maxResponseBytes };
   const timer = new PhaseTimer(stop);
+  let streamed: StreamedBody | undefined;
   timer.start(request.connectMs);
-  const reached = await reach<OpenOutcome>(context, request, stop, log, (connection, dispatch, release) => {
+  const reached = await reach(context, request, stop, log, (connection, dispatch, release) => {
     timer.start(request.firstByteMs);
-    const watch: BodyWatch = {
-      onData: () => timer.start(request.idleMs),
-      onPause: () => timer.clear(),
-      onResume: () => timer.start(request.idleMs),
-      onEnd(whole) {
-        timer.clear();
-        release(whole);
-        onEnd();
-      },
-    };
-    return openExchange(connection, dispatch, limits, stop, watch);
+    streamed = new StreamedBody(timer, request.idleMs, (truncated) => {
+      if (truncated === false) release();
+      onEnd();
+    });
+    return exchange(connection, dispatch, limits, stop, streamed);
   });
-  const outcome = "outcome" in reached ? reached.outcome : undefined;
-  if (outcome?.kind === "response") {
-    const { status, headers, body } = outcome;
-    return { kind: "response", status, headers, body, timings: log.done() };
+  if (reached.kind === "response" && streamed?.stream) {
+    return { ...reached, body: streamed.stream, timings: log.done() };
   }
   timer.clear();
   onEnd();
-  if (!("outcome" in reached)) return reached;
-  if (outcome?.kind === "failed") return log.failed(outcome.failure);
-  return log.stopped(stop.reason, outcome?.phase ?? "headers");
+  return reached as FetchFailure;
+}
+
+/** Makes a stream of a body, and restarts the idle limit with each part of it. */
+class StreamedBody implements BodyReader {
+  stream: ReadableStream<Uint8Array> | undefined;
+  readonly #timer: PhaseTimer;
+  readonly #idleMs: number;
+  readonly #onEnd: (truncated: Truncated) => void;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  constructor(timer: PhaseTimer, idleMs: number, onEnd: (truncated: Truncated) => void) {
+    this.#timer = timer;
+    this.#idleMs = idleMs;
+    this.#onEnd = onEnd;
+  }
+
+  onHead(flow: BodyFlow): void {
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => {
+          if (flow.resume()) this.#timer.start(this.#idleMs);
+        },
+        cancel: () => {
+          this.#controller = undefined;
+          flow.cancel();
+        },
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING_BYTES }),
+    );
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.#timer.start(this.#idleMs);
+    this.#controller?.enqueue(chunk);
+    const wantsMore = (this.#controller?.desiredSize ?? 0) > 0;
+    if (!wantsMore) this.#timer.clear();
+    return wantsMore;
+  }
+
+  onEnd(truncated: Truncated): void {
+    this.#timer.clear();
+    if (truncated === false) this.#controller?.close();
+    else this.#controller?.error(new BodyCut(truncated));
+    this.#onEnd(truncated);
+  }
 }
 
 /** Ends the request when its current phase takes too long. */

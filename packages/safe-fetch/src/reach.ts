@@ -4,17 +4,17 @@ import type { AllowList } from "./allow-list.ts";
 import { connectPinned } from "./connect.ts";
 import type { ConnectionLimits } from "./connection.ts";
 import { Connection } from "./connection.ts";
-import type { FailedExchange, Stop } from "./exchange.ts";
+import type { ExchangeOutcome, ResponseHead } from "./exchange.ts";
 import type { IdleConnections } from "./idle-connections.ts";
 import type { FetchMethod } from "./request-rules.ts";
 import { refuseRequest } from "./request-rules.ts";
 import type { Resolver } from "./resolve.ts";
 import { checkTarget, literalAddress } from "./resolve.ts";
 import type { FetchFailure } from "./result.ts";
+import type { Stop } from "./stop.ts";
 import type { TargetRules, TargetUrl } from "./target-url.ts";
 import { parseTargetUrl } from "./target-url.ts";
 import type { TimingLog } from "./timing-log.ts";
-import type { TlsSessions } from "./tls-sessions.ts";
 
 /** How many kept connections one request may find closed before it opens its own. */
 const MAX_STALE_CONNECTIONS = 3;
@@ -46,33 +46,29 @@ export type ReachContext = {
   allowList: AllowList;
   secureContext: SecureContext;
   kept: IdleConnections;
-  sessions: TlsSessions;
   connectionLimits: ConnectionLimits;
 };
 
-/** Gives a connection back: to the kept ones if it can be used again, and it closes otherwise. */
-type Release = (reusable: boolean) => void;
-
-/** The outcome over the last connection that was used. */
-type Reached<Outcome> = { outcome: Outcome; release: Release };
-
-type Exchange<Outcome> = (
+/** `release` keeps the connection for a later request if it may; to be called when the body was read to its end. */
+type Exchange = (
   connection: Connection,
   request: Dispatcher.DispatchOptions,
-  release: Release,
-) => Promise<Outcome>;
+  release: () => void,
+) => Promise<ExchangeOutcome>;
+
+type Reached = ({ kind: "response" } & ResponseHead) | FetchFailure;
 
 /**
  * From URL rules to an exchange: parses, resolves and checks, connects to a checked address, and exchanges; over another
- * connection when a kept one turns out to be closed. Never rejects. The caller releases the connection.
+ * connection when a kept one turns out to be closed. Never rejects.
  */
-export async function reach<Outcome extends { kind: string; firstByteMs: number | null } | FailedExchange>(
+export async function reach(
   context: ReachContext,
   request: RequestBasics,
   stop: Stop,
   log: TimingLog,
-  exchange: Exchange<Outcome>,
-): Promise<Reached<Outcome> | FetchFailure> {
+  exchange: Exchange,
+): Promise<Reached> {
   const refusal = refuseRequest(request.method, request.headers);
   if (refusal !== undefined) return { kind: "refused", code: "request", reason: refusal, timings: log.done() };
   const target = parseTargetUrl(request.url, context.rules);
@@ -87,38 +83,41 @@ export async function reach<Outcome extends { kind: string; firstByteMs: number 
   return { kind: "refused", code: "address", reason: ADDRESS_NOT_ALLOWED, timings: log.done() };
 }
 
-async function exchangeWith<Outcome extends { kind: string; firstByteMs: number | null } | FailedExchange>(
+async function exchangeWith(
   context: ReachContext,
   request: RequestBasics,
   target: TargetUrl,
   addresses: readonly string[],
   stop: Stop,
   log: TimingLog,
-  exchange: Exchange<Outcome>,
-): Promise<Reached<Outcome> | FetchFailure> {
+  exchange: Exchange,
+): Promise<Reached> {
   const { reuseKey } = request;
   const key = reuseKey === undefined ? undefined : `${target.url.origin} ${reuseKey}`;
   for (let attempt = 0; ; attempt++) {
     const kept = key === undefined || attempt >= MAX_STALE_CONNECTIONS ? undefined : context.kept.take(key, addresses);
-    const connection = kept ?? (await open(context, target, addresses, key, stop, log));
+    const connection = kept ?? (await open(context, target, addresses, stop, log));
     if (!(connection instanceof Connection)) return connection;
     log.timings.address = connection.address;
     log.timings.reused = kept !== undefined;
 
-    const release: Release = (reusable) => {
-      if (!reusable || key === undefined) connection.close();
+    const release = () => {
+      if (key === undefined) connection.close();
       else if (!connection.isSending()) context.kept.put(key, connection);
       else setImmediate(keepUnlessSending, context.kept, key, connection);
     };
     const outcome = await exchange(connection, toDispatch(request, target), release);
     log.timings.firstByteMs = outcome.firstByteMs;
     if (kept !== undefined && mayRepeat(outcome, request) && stop.reason === undefined) continue;
-    return { outcome, release };
+    if (outcome.kind === "failed") return log.failed(outcome.failure);
+    if (outcome.kind === "stopped") return log.stopped(stop.reason, outcome.phase);
+    const { status, headers } = outcome;
+    return { kind: "response", status, headers };
   }
 }
 
 /**
- * On a busy machine a response is often read before Node has reported that the request is sent. It has when the next turn of
+ * On a busy machine a response is often read before Node has reported that the request is sent. It has when the next pass of
  * the event loop begins, unless the response really came too early: then the connection cannot be used again.
  */
 function keepUnlessSending(kept: IdleConnections, key: string, connection: Connection): void {
@@ -130,12 +129,10 @@ async function open(
   context: ReachContext,
   target: TargetUrl,
   addresses: readonly string[],
-  sessionKey: string | undefined,
   stop: Stop,
   log: TimingLog,
 ): Promise<Connection | FetchFailure> {
-  const { secureContext, sessions } = context;
-  const outcome = await connectPinned(target, addresses, { secureContext, sessions, sessionKey }, stop);
+  const outcome = await connectPinned(target, addresses, context.secureContext, stop);
   log.timings.address = outcome.address;
   log.timings.connectMs = outcome.connectMs;
   log.timings.tlsMs = outcome.tlsMs;
@@ -155,7 +152,7 @@ function toDispatch(request: RequestBasics, { url }: TargetUrl): Dispatcher.Disp
 }
 
 /** A request that was not written may be sent again; one that was, only if the caller allows it and no byte came back. */
-function mayRepeat(outcome: { kind: string } | FailedExchange, request: RequestBasics): boolean {
-  if (!("responseBegan" in outcome) || outcome.responseBegan) return false;
+function mayRepeat(outcome: ExchangeOutcome, request: RequestBasics): boolean {
+  if (outcome.kind !== "failed" || outcome.responseBegan) return false;
   return !outcome.written || (request.repeatable ?? ["GET", "HEAD", "OPTIONS"].includes(request.method));
 }

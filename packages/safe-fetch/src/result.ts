@@ -22,6 +22,17 @@ export type Phase = "dns" | "connect" | "tls" | "send" | "headers";
 /** Why a body is incomplete; false when it is complete. */
 export type Truncated = false | "size" | "deadline" | "connection" | "aborted";
 
+/** Why a streamed body ended early. */
+export class BodyCut extends Error {
+  readonly reason: Exclude<Truncated, false>;
+
+  constructor(reason: Exclude<Truncated, false>) {
+    super(`the body is incomplete: ${reason}`);
+    this.name = "BodyCut";
+    this.reason = reason;
+  }
+}
+
 /** A complete status line and header block arrived within the deadline, even if the body did not. */
 type FetchResponse = {
   kind: "response";

@@ -1,8 +1,9 @@
-import type { Stop } from "./exchange.ts";
+import { BodyCollector } from "./body-collector.ts";
 import { exchange } from "./exchange.ts";
 import type { ReachContext, RequestBasics } from "./reach.ts";
 import { reach } from "./reach.ts";
-import type { SafeFetchResult } from "./result.ts";
+import type { SafeFetchResult, Truncated } from "./result.ts";
+import type { Stop } from "./stop.ts";
 import { TimingLog } from "./timing-log.ts";
 
 /** One request to an address that a user chose. */
@@ -17,20 +18,29 @@ export type SendRequest = RequestBasics & {
 
 /** One send from URL rules to result. Never rejects. */
 export async function send(context: ReachContext, request: SendRequest, stop: Stop): Promise<SafeFetchResult> {
+  const { bodyDeadlineMs, maxResponseBytes: maxBodyBytes } = request;
   const log = new TimingLog();
-  const limits = {
-    maxHeaderBytes: context.connectionLimits.maxHeaderBytes,
-    maxBodyBytes: request.maxResponseBytes,
-    bodyDeadlineMs: request.bodyDeadlineMs,
-  };
-  const reached = await reach(context, request, stop, log, (connection, dispatch) =>
-    exchange(connection, dispatch, limits, stop),
+  const limits = { maxHeaderBytes: context.connectionLimits.maxHeaderBytes, maxBodyBytes };
+  const body = new BodyCollector();
+  const ended = Promise.withResolvers<Truncated>();
+  let bodyTimer: NodeJS.Timeout | undefined;
+  const reached = await reach(context, request, stop, log, (connection, dispatch, release) =>
+    exchange(connection, dispatch, limits, stop, {
+      onHead() {
+        if (bodyDeadlineMs !== undefined) bodyTimer = setTimeout(() => stop.fire("deadline"), bodyDeadlineMs);
+      },
+      onData(chunk) {
+        body.push(chunk);
+        return true;
+      },
+      onEnd(truncated) {
+        clearTimeout(bodyTimer);
+        if (truncated === false) release();
+        ended.resolve(truncated);
+      },
+    }),
   );
-  if ("kind" in reached) return reached;
-  const { outcome, release } = reached;
-  release(outcome.kind === "response");
-  if (outcome.kind === "stopped") return log.stopped(stop.reason, outcome.phase);
-  if (outcome.kind === "failed") return log.failed(outcome.failure);
-  const { status, headers, body, truncated } = outcome;
-  return { kind: "response", status, headers, body, truncated, timings: log.done() };
+  if (reached.kind !== "response") return reached;
+  const truncated = await ended.promise;
+  return { ...reached, body: body.bytes(), truncated, timings: log.done() };
 }

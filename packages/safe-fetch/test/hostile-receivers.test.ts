@@ -19,67 +19,10 @@ async function sendTo(onSocket: (socket: Socket) => void, changes: Parameters<ty
   return result;
 }
 
-test("[OUT-33] [OUT-34] headers in time are a response, a dripping body is cut at the deadline", async () => {
-  const drip = (socket: Socket) => {
-    socket.write(`${HEAD}content-length: 100000\r\n\r\nabc`);
-    const timer = setInterval(() => socket.write("."), 10);
-    socket.on("close", () => clearInterval(timer));
-  };
-  const result = await sendTo(drip, { deadlineMs: SHORT_DEADLINE_MS });
-  expect(result).toMatchObject({ kind: "response", status: 200, truncated: "deadline" });
-  expect(result.kind === "response" && result.body.toString()).toMatch(/^abc\.+$/);
-});
-
 test("[OUT-34] a receiver that does not read a large body is a timeout while sending", async () => {
   const body = Buffer.alloc(64 * 1024 * 1024);
   const result = await sendTo((socket) => socket.pause(), { body, deadlineMs: SHORT_DEADLINE_MS });
   expect(result).toMatchObject({ kind: "timeout", phase: "send" });
-});
-
-test("[OUT-14] of 100 MB no more than the limit is kept, and reading stops", async () => {
-  let sent = 0;
-  const flood = (socket: Socket) => {
-    socket.write(`${HEAD}content-length: 104857600\r\n\r\n`);
-    const block = Buffer.alloc(65_536, "x");
-    const more = () => {
-      while (sent < 104_857_600 && socket.writable) {
-        sent += block.length;
-        if (!socket.write(block)) return;
-      }
-    };
-    socket.on("drain", more);
-    socket.once("data", more);
-  };
-  const result = await sendTo(flood);
-  expect(result).toMatchObject({ kind: "response", status: 200, truncated: "size" });
-  expect(result.kind === "response" && result.body.equals(Buffer.alloc(65_536, "x"))).toBe(true);
-  expect(sent).toBeLessThan(32 * 1024 * 1024);
-});
-
-test("[OUT-14] many simultaneous floods take bounded memory", async () => {
-  const block = Buffer.alloc(1_048_576, "x");
-  await using receiver = await rawReceiver((socket) => {
-    let left = 100;
-    const more = () => {
-      while (socket.writable && left-- > 0 && socket.write(block)) {}
-    };
-    socket.on("drain", more);
-    socket.once("data", () => {
-      socket.write(`${HEAD}x: y\r\n\r\n`);
-      more();
-    });
-  });
-  await using safeFetch = loopbackFetch();
-  const before = process.memoryUsage().rss;
-  let peak = before;
-  const sampling = setInterval(() => {
-    peak = Math.max(peak, process.memoryUsage().rss);
-  }, 1);
-  const sends = Array.from({ length: 40 }, () => safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`)));
-  const results = await Promise.all(sends);
-  clearInterval(sampling);
-  expect(results.every((result) => result.kind === "response" && result.body.length === 65_536)).toBe(true);
-  expect(peak - before).toBeLessThan(256 * 1024 * 1024);
 });
 
 test("[OUT-14] a body of exactly the limit is complete, one byte more is cut", async () => {
@@ -91,16 +34,6 @@ test("[OUT-14] a body of exactly the limit is complete, one byte more is cut", a
     const result = await sendTo(response, { maxResponseBytes: 10 });
     expect(result).toMatchObject({ kind: "response", truncated, body: Buffer.from("y".repeat(10)) });
   }
-});
-
-test("[OUT-38] a header flood ends the connection at the bound", async () => {
-  const result = await sendTo(respondWith(`${HEAD}x: ${"h".repeat(20_000)}\r\n\r\n`));
-  expect(result).toMatchObject({ kind: "connection-error", code: "headers-too-large" });
-});
-
-test("[OUT-38] endless interim responses are a protocol failure", async () => {
-  const result = await sendTo(respondWith("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50)));
-  expect(result).toMatchObject({ kind: "connection-error", code: "protocol" });
 });
 
 test("[OUT-33] an interim response is not taken for the final response", async () => {
@@ -153,11 +86,6 @@ test("[OUT] hostile header names come through as data", async () => {
     ["x-two", ["1", "2"]],
     ["content-length", "0"],
   ]);
-});
-
-test("[OUT-14] a compressed body is not decompressed", async () => {
-  const result = await sendTo(respondWith(`${HEAD}content-encoding: gzip\r\ncontent-length: 3\r\n\r\n\x1f\x8b\x08`));
-  expect(result.kind === "response" && [...result.body]).toEqual([0x1f, 0x8b, 0x08]);
 });
 
 test("[OUT-42] a redirect is a response and is not followed", async () => {

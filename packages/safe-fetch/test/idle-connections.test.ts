@@ -1,12 +1,8 @@
-import { once } from "node:events";
-import { setImmediate as inNextTurn } from "node:timers";
 import { setImmediate } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import type { SafeFetchResult } from "../src/result.ts";
 import type { Receiver } from "./receivers.ts";
-import { certificateFor, httpReceiver, rawReceiver, respondWith } from "./receivers.ts";
+import { httpReceiver, rawReceiver, respondWith } from "./receivers.ts";
 import { loopbackFetch, post } from "./sending.ts";
 
 const urlOf = (receiver: Receiver) => `http://127.0.0.1:${receiver.port}/`;
@@ -155,37 +151,6 @@ test("[OUT] many simultaneous sends each get their own response", async () => {
     indexes.map((index) => `/${index}`),
   );
   await eventually(() => receiver.open.size <= 32);
-});
-
-test("[OUT-33] a connection is kept although the process reads the response before it notices that the request is sent", async () => {
-  const certificate = await certificateFor("127.0.0.1");
-  const responses = new Int32Array(new SharedArrayBuffer(4));
-  const server = new Worker(new URL("./responding-thread.ts", import.meta.url), {
-    workerData: { ...certificate, responses },
-  });
-  try {
-    const [port] = await once(server, "message");
-    await using safeFetch = loopbackFetch({ tls: { ca: certificate.cert } });
-    const request = post(`https://127.0.0.1:${port}/`, { reuseKey: "k" });
-    await safeFetch.send(request);
-    for (let sent = 1; sent <= 3; sent += 1) {
-      const sending = Promise.withResolvers<SafeFetchResult>();
-      let waited = "";
-      // undici writes to a kept connection in the turn of the event loop after `send`, and then this waits in the same turn.
-      // Node notices that the request is sent in the turn after that, but not before it has read the response.
-      inNextTurn(() => safeFetch.send(request).then(sending.resolve));
-      inNextTurn(() =>
-        inNextTurn(() => {
-          waited = Atomics.wait(responses, 0, sent, 20_000);
-        }),
-      );
-      expect(await sending.promise).toMatchObject({ kind: "response", timings: { reused: true } });
-      expect(waited).not.toBe("timed-out");
-      await setImmediate();
-    }
-  } finally {
-    await server.terminate();
-  }
 });
 
 test("[OUT-33] a connection whose response comes before the request is fully sent is not kept", async () => {

@@ -20,12 +20,8 @@ export function httpReceiver(listener: RequestListener, host = "127.0.0.1"): Pro
 }
 
 /** An HTTPS server with a given certificate. */
-export function httpsReceiver(
-  listener: RequestListener,
-  pem: { key: string; cert: string },
-  port = 0,
-): Promise<Receiver> {
-  return listen(createHttpsServer({ ...pem, keepAliveTimeout: 60_000 }, listener), "127.0.0.1", port);
+export function httpsReceiver(listener: RequestListener, pem: { key: string; cert: string }): Promise<Receiver> {
+  return listen(createHttpsServer({ ...pem, keepAliveTimeout: 60_000 }, listener), "127.0.0.1");
 }
 
 /** A certificate for these names (self-signed, so it is its own authority), and its key. */
@@ -43,6 +39,7 @@ export async function certificateOf(
   );
   const pem = await generate([{ name: "commonName", value: names[0] ?? "" }], {
     algorithm: "sha256",
+    keyType: "ec",
     ...validity,
     extensions: [
       { name: "basicConstraints", cA: true },
@@ -91,7 +88,7 @@ export function floodWith(head: string, filler: string | Buffer): Flood & { onSo
   };
 }
 
-async function listen(server: Server, host: string, port = 0): Promise<Receiver> {
+async function listen(server: Server, host: string): Promise<Receiver> {
   const open = new Set<Socket>();
   let opened = 0;
   server.on("connection", (socket: Socket) => {
@@ -100,7 +97,7 @@ async function listen(server: Server, host: string, port = 0): Promise<Receiver>
     socket.on("error", () => undefined);
     socket.on("close", () => open.delete(socket));
   });
-  server.listen(port, host);
+  server.listen(0, host);
   await once(server, "listening");
   return {
     port: (server.address() as AddressInfo).port,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import type { OpenRequest, OpenResult } from "../src/open.ts";
-import { BodyCut } from "../src/open-exchange.ts";
+import { BodyCut } from "../src/result.ts";
 import { floodWith, httpReceiver, rawReceiver, respondWith } from "./receivers.ts";
 import { loopbackFetch } from "./sending.ts";
 

@@ -148,7 +148,6 @@ export const SERVICES = {
       { ...MAIL_FROM, roles: ["runner"] },
       { name: "ROLES", meaning: "process roles, separated by commas; all when unset" },
       { name: "PUBLIC_URL", meaning: "where senders reach the gateway, for the URLs of hooks", roles: ["receiver"] },
-      { ...SHARE, roles: ["receiver"] },
       { name: "RUNS_PER_WORKSPACE", meaning: "concurrent runs per workspace and lane" },
       { name: "TOOL_LANE_CONCURRENCY", meaning: "concurrent tool runs per process", roles: ["runner"] },
       { name: "ASSISTANT_LANE_CONCURRENCY", meaning: "concurrent assistant runs per process", roles: ["runner"] },

@@ -13,28 +13,57 @@ export type TestDatabase = AsyncDisposable & {
 };
 
 /** Creates an empty database on the cluster of the test run, or on the cluster of `clusterUrl`. */
-export async function testDatabase(clusterUrl: string = serversOfRun().databaseUrl): Promise<TestDatabase> {
+export function testDatabase(clusterUrl: string = serversOfRun().databaseUrl): Promise<TestDatabase> {
+  return create(clusterUrl, "");
+}
+
+/**
+ * Creates a copy of a database that `prepare` fills once per cluster and name, such as with the schemas of some services.
+ * `prepare` must close its connections.
+ */
+export async function copiedDatabase(
+  name: string,
+  prepare: (url: string) => Promise<void>,
+  clusterUrl: string = serversOfRun().databaseUrl,
+): Promise<TestDatabase> {
+  const template = `template_${name}`;
+  const unfinished = `${template}_unfinished`;
+  await runOn(clusterUrl, async (client) => {
+    // The processes of a test run share the cluster. The end of the connection unlocks.
+    await client.query("select pg_advisory_lock(hashtext($1))", [template]);
+    const { rowCount } = await client.query("select from pg_database where datname = $1", [template]);
+    if (rowCount) return;
+    await client.query(`drop database if exists ${unfinished} with (force)`);
+    await client.query(`create database ${unfinished}`);
+    await prepare(urlOf(clusterUrl, unfinished));
+    await client.query(`alter database ${unfinished} rename to ${template}`);
+  });
+  return create(clusterUrl, `template ${template}`);
+}
+
+async function create(clusterUrl: string, source: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(NAME_BYTES).toString("hex")}`;
-  await runOnce(clusterUrl, `create database ${name}`);
-  const url = new URL(clusterUrl);
-  url.pathname = `/${name}`;
-  return {
-    url: url.href,
-    name,
-    [Symbol.asyncDispose]: () => drop(clusterUrl, name),
-  };
+  await runOn(clusterUrl, (client) => client.query(`create database ${name} ${source}`));
+  return { url: urlOf(clusterUrl, name), name, [Symbol.asyncDispose]: () => drop(clusterUrl, name) };
 }
 
 /** The owner cannot drop a database that the autovacuum is working on; that takes a moment. */
-function drop(clusterUrl: string, name: string): Promise<void> {
-  return eventually(() => runOnce(clusterUrl, `drop database if exists ${name} with (force)`), { everyMs: 100 });
+async function drop(clusterUrl: string, name: string): Promise<void> {
+  const text = `drop database if exists ${name} with (force)`;
+  await eventually(() => runOn(clusterUrl, (client) => client.query(text)), { everyMs: 100 });
 }
 
-async function runOnce(url: string, statement: string): Promise<void> {
+function urlOf(clusterUrl: string, name: string): string {
+  const url = new URL(clusterUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function runOn<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    return await work(client);
   } finally {
     await client.end();
   }

@@ -3,7 +3,6 @@ import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections
 import { type Env, type EnvReader, readConfig as read } from "@toolgate/service-host/env";
 import { type MailSettings, readMail } from "@toolgate/service-host/outgoing";
 import { type ProcessRoleOf, SERVICES } from "@toolgate/service-registry/services";
-import { WORKSPACE_BYTES_PER_SECOND } from "@toolgate/workspace-share/setting";
 
 const NAME = "inbound-hook";
 
@@ -14,7 +13,6 @@ export const ROLES = Object.keys(SERVICES[NAME].roles) as ProcessRole[];
 export interface ReceiverConfig extends NeedSettings<"redis" | "sealing-keys"> {
   /** Where senders reach the gateway, such as https://api.example.com; empty: unknown. */
   publicUrl: string;
-  workspaceBytesPerSecond: number;
 }
 
 /** What only the role runner needs. */
@@ -58,7 +56,6 @@ function readReceiver(reader: EnvReader): ReceiverConfig {
   return {
     ...readNeeds(reader, NAME, ["redis", "sealing-keys"]),
     publicUrl: reader.text("PUBLIC_URL", ""),
-    workspaceBytesPerSecond: reader.integer("WORKSPACE_BYTES_PER_SECOND", WORKSPACE_BYTES_PER_SECOND),
   };
 }
 

@@ -12,7 +12,6 @@ import { createTargets, type Targets } from "./clients/targets.ts";
 import { type IsWorkspaceLocked, lockCheckOfCalls } from "./clients/workspace-lock.ts";
 import type { Config, ReceiverConfig } from "./config.ts";
 import type { ActivityLog } from "./receiving/activity-log.ts";
-import { createHookShares } from "./receiving/hook-shares.ts";
 import { openReceiver } from "./receiving/open-receiver.ts";
 import type { Receiver } from "./receiving/receiver.ts";
 import { wakeUpOf } from "./running/wake-up-subject.ts";
@@ -83,13 +82,12 @@ export function createReceiverContext(
 ): ReceiverContext {
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const isWorkspaceLocked = lockCheckOfCalls(peers.transport("key-auth"));
-  const shares = createHookShares(config.workspaceBytesPerSecond);
   return {
     ...context,
     epochs: createEpochs(redis),
     secretBox,
     isWorkspaceLocked,
-    ...openReceiver({ ...context, redis, secretBox, isWorkspaceLocked, shares, onError }, resources),
+    ...openReceiver({ ...context, redis, secretBox, isWorkspaceLocked, onError }, resources),
     targets: createTargets({ toolRunner: peers.transport("tool-runner"), chat: peers.transport("chat") }),
     publicUrl: config.publicUrl.replace(/\/+$/, ""),
   };

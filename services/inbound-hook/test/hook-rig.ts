@@ -23,7 +23,7 @@ import { migrationsOf } from "@toolgate/service-registry/paths";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { principalHeaders, testKeySet } from "@toolgate/testbed/principals";
 import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { copiedDatabase } from "@toolgate/testbed/test-database";
 import { testTransport } from "@toolgate/testbed/transports";
 import { start as startToolRunner } from "@toolgate/tool-runner/service";
 import type { Config, ProcessRole, RunnerConfig } from "../src/config.ts";
@@ -39,8 +39,6 @@ export interface RigOptions {
   smtpUrl?: string;
   /** Reaches the service that runs assistants. Default: it is down. */
   chat?: Transport;
-  /** What one workspace may use of a process. Default: more than any test needs. */
-  workspaceBytesPerSecond?: number;
   /** A PostgreSQL cluster that the test may stop; default: the one of the test run. */
   clusterUrl?: string;
 }
@@ -87,14 +85,11 @@ export interface HookRig extends AsyncDisposable {
 export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
   await using opening = new AsyncDisposableStack();
   const resources = opening.use(new AsyncDisposableStack());
-  const database = resources.use(await testDatabase(options.clusterUrl));
+  const database = resources.use(await copiedDatabase("hooks", migrateAll, options.clusterUrl));
   const [nats, redis] = [resources.use(await testNats()), resources.use(await testRedis())];
   const pool = resources.adopt(createPool({ url: database.url, maxConnections: 4, applicationName: "test" }), (owned) =>
     owned.end(),
   );
-  for (const name of ["tool-runner", "key-auth", "inbound-hook"] as const) {
-    await migrate({ pool, ...migrationsOf(name) });
-  }
   const sealingKeys = [{ version: 1, key: randomBytes(32) }];
   const servers = { databaseUrl: database.url, databaseConnections: 6, redisUrl: redis.url, natsUrl: nats.url };
   const local = localServices({ log, keySet: testKeySet });
@@ -125,12 +120,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
   local.add("key-auth", keyAuth);
   const config: Config = {
     ...servers,
-    receiver: {
-      redisUrl: redis.url,
-      sealingKeys,
-      publicUrl: PUBLIC_URL,
-      workspaceBytesPerSecond: options.workspaceBytesPerSecond ?? 1024 ** 3,
-    },
+    receiver: { redisUrl: redis.url, sealingKeys, publicUrl: PUBLIC_URL },
     caps: { perGroup: 3 },
     runner: {
       toolConcurrency: 64,
@@ -192,6 +182,13 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
     as,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+async function migrateAll(url: string): Promise<void> {
+  const pool = createPool({ url, maxConnections: 1, applicationName: "test" });
+  for (const name of ["tool-runner", "key-auth", "inbound-hook"] as const)
+    await migrate({ pool, ...migrationsOf(name) });
+  await pool.end();
 }
 
 async function newWorkspace(basis: As & { id: string; code: string }): Promise<TestWorkspace> {

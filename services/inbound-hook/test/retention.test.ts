@@ -1,12 +1,43 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { maintainPartitions } from "../src/store/retention.ts";
-import { startRunRig } from "./running/run-rig.ts";
+import type { TestWorkspace } from "./hook-rig.ts";
+import { type RunRig, startRunRig } from "./running/run-rig.ts";
 
 const DAY_MS = 86_400_000;
 
+let rig: RunRig;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  rig = await startRunRig();
+  workspace = await rig.newWorkspace();
+});
+afterAll(() => rig?.[Symbol.asyncDispose]());
+
+test("[NFR] the queue forgets a deleted hook once it has no deliveries, because every claim reads all hooks of a workspace", async () => {
+  const members = async () => {
+    const { rows } = await rig.pool.query(
+      "select member_id as id from inbound_hook.tool_queue_member where group_id = $1",
+      [workspace.id],
+    );
+    return new Set(rows.map(({ id }) => BigInt(id)));
+  };
+  const [busy, idle, kept] = [await workspace.createHook(), await workspace.createHook(), await workspace.createHook()];
+  for (const hook of [busy, idle, kept]) await rig.ended(await rig.accept(hook));
+  const queue = "inbound_hook.tool_queue_item";
+  await rig.pool.query(
+    `insert into ${queue} (item_id, group_id, member_id, created_at, due_at)
+     values (gen_random_uuid(), $1, $2, now(), '2100-01-01')`,
+    [workspace.id, busy.id],
+  );
+  for (const { id } of [busy, idle]) await workspace.hooks.deleteHook({ hookId: id });
+  await maintainPartitions(rig.pool, rig.clock.now());
+  expect(await members()).toEqual(new Set([busy.id, kept.id]));
+  await rig.pool.query(`delete from ${queue} where member_id = $1`, [busy.id]);
+  await maintainPartitions(rig.pool, rig.clock.now());
+  expect(await members()).toEqual(new Set([kept.id]));
+});
+
 test("[IN-14] deliveries, their runs and their replay keys are deleted after 30 days, and not before", async () => {
-  await using rig = await startRunRig();
-  const workspace = await rig.newWorkspace();
   const hook = await workspace.createHook();
   const headers = { "x-service-delivery": "order-1" };
   const id = await rig.accept(hook, { text: "a" }, { headers });

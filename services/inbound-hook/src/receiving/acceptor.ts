@@ -15,8 +15,7 @@ const MIB = 1024 * 1024;
 const CALL_BYTES = 500;
 
 /**
- * [IN-22] [IN-23] Stores the hook calls of a lane that arrive together in one transaction. Workspaces take turns, so that
- * the calls of one do not delay those of others.
+ * [IN-22] [IN-23] Stores the hook calls of a lane that arrive together in one transaction.
  */
 export function createAcceptor(accepts: AcceptStore): Acceptor {
   const batches = createGroupBatches<PendingCall>({
@@ -30,7 +29,7 @@ export function createAcceptor(accepts: AcceptStore): Acceptor {
     maxInFlight: 2,
     maxWaitingItems: 10_000,
     maxWaitingBytes: 32 * MIB,
-    groupShare: 1 / 4,
+    groupShare: 1,
   });
   return {
     async accept(call, since = performance.now()) {

@@ -11,10 +11,9 @@ import type { Lane } from "../store/queue.ts";
 import { loadReceivable } from "../store/receivable-hook.ts";
 import { createAcceptor } from "./acceptor.ts";
 import { type ActivityLog, createActivityLog } from "./activity-log.ts";
-import { createRedisAdmission } from "./admission.ts";
+import { createCallCounter } from "./call-counter.ts";
+import { createCurrentHooks } from "./current-hooks.ts";
 import { createFailureThrottle } from "./failure-throttle.ts";
-import { createHookGate } from "./hook-gate.ts";
-import type { HookShares } from "./hook-shares.ts";
 import { createReceiver, type Receiver } from "./receiver.ts";
 
 interface ReceiverParts {
@@ -26,19 +25,18 @@ interface ReceiverParts {
   redis: Redis;
   secretBox: SecretBox;
   isWorkspaceLocked: IsWorkspaceLocked;
-  shares: HookShares;
   onError: (what: string) => (error: unknown) => void;
 }
 
 /** What receives hook calls. When `resources` is disposed, the waiting calls are stored first. */
 export function openReceiver(
-  { pool, queuePool, queues, announceWork, now, redis, secretBox, isWorkspaceLocked, shares, onError }: ReceiverParts,
+  { pool, queuePool, queues, announceWork, now, redis, secretBox, isWorkspaceLocked, onError }: ReceiverParts,
   resources: AsyncDisposableStack,
 ): { receiver: Receiver; activity: ActivityLog } {
   const nowMs = () => now().getTime();
-  const gate = createHookGate({
+  const currentHooks = createCurrentHooks({
     redis,
-    admission: createRedisAdmission(redis),
+    countCall: createCallCounter(redis),
     loadRow: createRowLoader({
       query: (hashes) => loadReceivable(pool, hashes),
       hashOf: (row) => row.urlHash,
@@ -47,12 +45,12 @@ export function openReceiver(
     openSecret: ({ id, secret }) => secretBox.open(secret, sealingContext(id)),
     isWorkspaceLocked,
     now: nowMs,
-    onAdmissionError: onError("redis cannot decide about hook calls; deciding from postgres"),
+    onRedisError: onError("redis cannot decide about hook calls; deciding from postgres"),
   });
   const activity = createActivityLog((activities) => addActivity(pool, activities));
   resources.defer(() => activity.flush().catch(onError("hook activity")));
   const acceptorOf = (lane: Lane) => resources.use(createAcceptor(createAcceptStore(queuePool, lane, queues[lane])));
   const acceptors = { tool: acceptorOf("tool"), assistant: acceptorOf("assistant") };
   const throttle = createFailureThrottle(nowMs);
-  return { receiver: createReceiver({ gate, acceptors, throttle, shares, activity, announceWork, now }), activity };
+  return { receiver: createReceiver({ currentHooks, acceptors, throttle, activity, announceWork, now }), activity };
 }

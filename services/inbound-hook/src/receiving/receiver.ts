@@ -1,9 +1,9 @@
-import { RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type ReceiveResponseSchema, RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import { refusals } from "@toolgate/telemetry/instruments";
 import { currentTrace } from "@toolgate/telemetry/trace";
 import { ID_HEADERS } from "@toolgate/webhook-signing/hook-headers";
-import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
 import { authenticate } from "../domain/call/authentication.ts";
 import { parseBody } from "../domain/call/body.ts";
 import { isLoop } from "../domain/call/hop.ts";
@@ -14,13 +14,10 @@ import type { AcceptedCall } from "../store/accept.ts";
 import type { Lane } from "../store/queue.ts";
 import type { Acceptor } from "./acceptor.ts";
 import type { ActivityLog } from "./activity-log.ts";
+import type { CurrentHooks, ReceivableHook } from "./current-hooks.ts";
 import type { FailureThrottle } from "./failure-throttle.ts";
-import type { HookGate, ReceivableHook } from "./hook-gate.ts";
-import type { HookShares } from "./hook-shares.ts";
 
-export type Outcome =
-  | { kind: "stored"; deliveryId: string; isDuplicate: boolean }
-  | { kind: "refused"; reason: RefusalReason; retryAfterSeconds?: number };
+export type Outcome = NonNullable<MessageInitShape<typeof ReceiveResponseSchema>["outcome"]>;
 
 export interface Receiver {
   /** Decides about a hook call at the URL that ends with `segment`. Rejects when the call could not be stored. */
@@ -28,10 +25,9 @@ export interface Receiver {
 }
 
 interface ReceiverDependencies {
-  gate: HookGate;
+  currentHooks: CurrentHooks;
   acceptors: Readonly<Record<Lane, Pick<Acceptor, "accept">>>;
   throttle: FailureThrottle;
-  shares: HookShares;
   activity: ActivityLog;
   /** Wakes the runners of a lane. */
   announceWork: (lane: Lane) => void;
@@ -42,35 +38,24 @@ interface ReceiverDependencies {
 type Judgement = { refused: false; signedAt: number | undefined } | { refused: true; reason: RefusalReason };
 
 export function createReceiver(dependencies: ReceiverDependencies): Receiver {
-  const { gate, throttle, shares, activity, now } = dependencies;
+  const { currentHooks, throttle, activity, now } = dependencies;
   return {
     async receive(segment, call) {
       const since = performance.now();
       const receivedAt = now();
-      let turn: Turn | undefined;
-      try {
-        const admitted = await gate.admit(hashSegment(segment), async (hook) => {
-          const judgement = judge(hook, call, receivedAt);
-          // Only verified calls, so that strangers cannot use up the share; before the call is counted in its minute.
-          if (!judgement.refused) turn ??= await shares.begin(hook.workspaceId, call.body.length);
-          return judgement;
-        });
-        if (!admitted) return refused(RefusalReason.NOT_FOUND);
-        const { hook, judgement, retryAfterSeconds } = admitted;
-        if (judgement.refused) {
-          if (judgement.reason !== RefusalReason.UNAUTHENTICATED) return refused(judgement.reason);
-          activity.refused(hook.id, receivedAt);
-          return throttled(throttle.countFailure(call.clientIp)) ?? refused(judgement.reason);
-        }
-        activity.verified(hook.id);
-        if (retryAfterSeconds !== undefined) return limited("hook calls", retryAfterSeconds);
-        return await accept(dependencies, hook, { ...call, receivedAt, since, signedAt: judgement.signedAt });
-      } catch (error) {
-        if (error instanceof ShareExceeded) return limited("workspace share", error.retryAfterSeconds);
-        throw error;
-      } finally {
-        turn?.[Symbol.dispose]();
+      const judged = await currentHooks.judge(hashSegment(segment), (hook) => judge(hook, call, receivedAt));
+      if (!judged) return refused(RefusalReason.NOT_FOUND);
+      const { hook, judgement, retryAfterSeconds } = judged;
+      if (judgement.refused) {
+        if (judgement.reason !== RefusalReason.UNAUTHENTICATED) return refused(judgement.reason);
+        activity.refused(hook.id, receivedAt);
+        const throttledSeconds = throttle.countFailure(call.clientIp);
+        if (throttledSeconds !== undefined) return limited("hook failures", throttledSeconds);
+        return refused(judgement.reason);
       }
+      activity.verified(hook.id);
+      if (retryAfterSeconds !== undefined) return limited("hook calls", retryAfterSeconds);
+      return accept(dependencies, hook, { ...call, receivedAt, since, signedAt: judgement.signedAt });
     },
   };
 }
@@ -114,7 +99,7 @@ async function accept(
     activity.accepted(hook.id, call.receivedAt);
     announceWork(hook.lane);
   }
-  return { kind: "stored", deliveryId, isDuplicate };
+  return { case: isDuplicate ? "duplicateDeliveryId" : "acceptedDeliveryId", value: deliveryId };
 }
 
 function idHeaders(call: ReceivedCall): Record<string, string> {
@@ -123,14 +108,10 @@ function idHeaders(call: ReceivedCall): Record<string, string> {
 }
 
 function refused(reason: RefusalReason): Outcome {
-  return { kind: "refused", reason };
-}
-
-function throttled(retryAfterSeconds: number | undefined): Outcome | undefined {
-  return retryAfterSeconds === undefined ? undefined : limited("hook failures", retryAfterSeconds);
+  return { case: "refusal", value: { reason } };
 }
 
 function limited(limiter: string, retryAfterSeconds: number): Outcome {
   refusals.add(1, { limiter });
-  return { kind: "refused", reason: RefusalReason.RATE_LIMITED, retryAfterSeconds };
+  return { case: "refusal", value: { reason: RefusalReason.RATE_LIMITED, retryAfterSeconds } };
 }

@@ -40,6 +40,6 @@ function entryOf(hook: AuditedHook, change: Change) {
 /** Call it after the commit: once it resolves, every replica loads the hook again. */
 export async function announceChange({ epochs }: { epochs: Epochs }, hookId: number): Promise<void> {
   await epochs.raise(epochScope(hookId)).catch(() => {
-    throw unavailable("done, but not confirmed everywhere yet: repeat the call");
+    throw unavailable("saved, not yet propagated; retry");
   });
 }

@@ -1,21 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import { createGroupBatches } from "@toolgate/postgres/fair-queue/group-batches";
-import { untilBeatMs } from "@toolgate/service-host/beat";
-import { runEvery } from "@toolgate/service-host/every";
+import { pause, runEvery } from "@toolgate/service-host/every";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { ClaimDeliveries, ClaimedDelivery } from "../store/runs/claim.ts";
 import type { Leases } from "../store/runs/lease.ts";
 import type { RunRecord, SettleRuns } from "../store/runs/settle.ts";
 import type { UndoClaim } from "../store/runs/undo-claim.ts";
-import { createDoubtfulClaims } from "./doubtful-claims.ts";
 import type { RunDelivery } from "./run-delivery.ts";
 import { keepTrying, storeRuns } from "./store-runs.ts";
+import { createUnconfirmedClaims } from "./unconfirmed-claims.ts";
 
 export interface LaneOptions {
-  /** Whether a claim may find deliveries. */
-  isDue: (now: Date) => Promise<boolean>;
   claim: ClaimDeliveries;
   undoClaim: UndoClaim;
   settling: SettleRuns;
@@ -37,14 +33,8 @@ const SWEEP_EVERY_MS = 2_000;
 /** Polls for due work, in case a wake-up was lost. */
 const POLL_MS = 2_000;
 const RETRY_WAIT_MS = 250;
-/**
- * Bounds of the rest after a claim or a batch of results. It lets deliveries share claims, and results share batches:
- * the busier the database, the longer the rest. The first claim after a pause does not wait.
- */
-const MIN_REST_MS = 4;
-const MAX_REST_MS = 25;
-/** The rest is this many times as long as the last claim or batch took. */
-const REST_FACTOR = 2;
+/** Between two claims, so that calls that arrive together share one. */
+const CLAIM_PAUSE_MS = 10;
 const MAX_GROUPS_PER_CLAIM = 40;
 const MIB = 1024 * 1024;
 /** A process has at most as many results as simultaneous runs, and each workspace has few of them. */
@@ -62,10 +52,10 @@ const RESULT_LIMITS = {
  * runs that this process waits for have ended and their results are stored; until then it renews their leases.
  */
 export function laneLoops(options: LaneOptions): Loops {
-  const { isDue, claim, undoClaim, settling, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
+  const { claim, undoClaim, settling, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
   const running = new Set<ClaimedDelivery>();
   const working = new Set<Promise<void>>();
-  const doubtful = createDoubtfulClaims(undoClaim, now);
+  const unconfirmed = createUnconfirmedClaims(undoClaim, now);
   /** Deliveries may be due that this process has no places for. */
   let lacksPlaces = false;
   let renewedAt = now().getTime();
@@ -75,7 +65,6 @@ export function laneLoops(options: LaneOptions): Loops {
       storeRuns(records, async (some) => {
         if (await settling.settle(some, now(), lockTimeoutMs)) wakeUp.signal();
       }),
-    rest: (tookMs) => sleep(restMs(tookMs)),
     groupOf: ({ workspaceId }) => workspaceId,
     unlockedOf: settling.unlockedOf,
     sizeOf: ({ args, result, error }) => args.length + result.length + error.length,
@@ -86,7 +75,7 @@ export function laneLoops(options: LaneOptions): Loops {
     const at = now();
     const identity = { claimId: randomUUID(), leaseUntil: new Date(at.getTime() + LEASE_MS) };
     const { deliveries, full } = await claim({ ...identity, now: at, maxGroups }).catch((error) => {
-      doubtful.add(identity);
+      unconfirmed.add(identity);
       throw error;
     });
     for (const delivery of deliveries) {
@@ -105,26 +94,21 @@ export function laneLoops(options: LaneOptions): Loops {
   }
 
   async function serve(stop: AbortSignal): Promise<void> {
-    let afterClaim = async () => {};
-    let wasWoken = true;
     while (!stop.aborted) {
-      await afterClaim();
-      const from = performance.now();
       const places = Math.floor((concurrency - running.size) / perWorkspace);
       lacksPlaces = places === 0;
       try {
-        const mayFind: boolean = places > 0 && (wasWoken || (await isDue(now())));
-        const more: boolean = mayFind && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
-        afterClaim = restAfter(from);
-        wasWoken = more || (await wakeUp.wait(untilBeatMs(POLL_MS), stop));
+        const more: boolean = places > 0 && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
+        await pause(CLAIM_PAUSE_MS, stop);
+        if (!more) await wakeUp.wait(POLL_MS, stop);
       } catch (error) {
         onError(error);
-        wasWoken = await wakeUp.wait(RETRY_WAIT_MS, stop);
+        await wakeUp.wait(RETRY_WAIT_MS, stop);
       }
     }
     await Promise.all(working);
     await results[Symbol.asyncDispose]();
-    await doubtful.undo().catch(onError);
+    await unconfirmed.undo().catch(onError);
   }
 
   /** Renews before it looks for expired leases, so that after a pause a process does not interrupt its own runs. */
@@ -134,24 +118,10 @@ export function laneLoops(options: LaneOptions): Loops {
       if (running.size > 0) await leases.renew([...running], new Date(at + LEASE_MS));
       renewedAt = at;
     }
-    const returned = await doubtful.undo();
+    const returned = await unconfirmed.undo();
     const interrupted = await leases.interruptExpired(now());
     if (returned + interrupted > 0) wakeUp.signal();
   }
 
   return { producers: [serve], consumers: [(stop) => runEvery(SWEEP_EVERY_MS, stop, keepLeases, onError)] };
-}
-
-/** For work that began at `from` and has just ended: a function that waits until the rest after it is over. */
-function restAfter(from: number): () => Promise<void> {
-  const endedAt = performance.now();
-  const over = endedAt + restMs(endedAt - from);
-  return async () => {
-    const leftMs = over - performance.now();
-    if (leftMs > 0) await sleep(leftMs);
-  };
-}
-
-function restMs(tookMs: number): number {
-  return Math.min(Math.max(MIN_REST_MS, tookMs * REST_FACTOR), MAX_REST_MS);
 }

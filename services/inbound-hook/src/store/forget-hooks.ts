@@ -7,29 +7,25 @@ import { LANES, SCHEMA } from "./queue.ts";
 const WORKSPACES_PER_TRANSACTION = 50;
 
 /**
- * Makes the queues forget the deleted hooks of these workspaces, except those that still have deliveries. Every claim
- * reads all members of a workspace, so they must not accumulate.
+ * Makes the queues forget deleted hooks, except those that still have deliveries. Every claim reads all members of a
+ * workspace, so they must not accumulate.
  */
-export async function forgetDeletedHooks(pool: Pool, workspaceIds: readonly string[]): Promise<void> {
+export async function forgetDeletedHooks(pool: Pool): Promise<void> {
   for (const lane of LANES) {
     const tables = `${SCHEMA}.${lane}_queue`;
-    await inTransaction(pool, async (db) => {
-      await db.query(lockGroups(tables, workspaceIds));
-      await db.query(
-        `with gone as (${deletedMembers(tables)} and m.group_id = any($1)), ${forgetParts(tables)} select`,
-        [workspaceIds],
-      );
-    });
+    const { rows } = await pool.query(`select distinct group_id from (${deletedMembers(tables)}) found`);
+    const workspaceIds: string[] = rows.map((row) => row.group_id);
+    for (let at = 0; at < workspaceIds.length; at += WORKSPACES_PER_TRANSACTION) {
+      const some = workspaceIds.slice(at, at + WORKSPACES_PER_TRANSACTION);
+      await inTransaction(pool, async (db) => {
+        await db.query(lockGroups(tables, some));
+        await db.query(
+          `with gone as (${deletedMembers(tables)} and m.group_id = any($1)), ${forgetParts(tables)} select`,
+          [some],
+        );
+      });
+    }
   }
-}
-
-/** The same for every workspace: for hooks that still had deliveries when they were deleted. */
-export async function forgetAllDeletedHooks(pool: Pool): Promise<void> {
-  const found = LANES.map((lane) => deletedMembers(`${SCHEMA}.${lane}_queue`));
-  const { rows } = await pool.query(`select distinct group_id from (${found.join(" union all ")}) found`);
-  const workspaceIds: string[] = rows.map((row) => row.group_id);
-  for (let at = 0; at < workspaceIds.length; at += WORKSPACES_PER_TRANSACTION)
-    await forgetDeletedHooks(pool, workspaceIds.slice(at, at + WORKSPACES_PER_TRANSACTION));
 }
 
 /** Retention deletes the rows of hooks that were deleted long ago. */

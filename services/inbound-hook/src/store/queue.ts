@@ -7,9 +7,9 @@ export type Lane = "tool" | "assistant";
 export const LANES: readonly Lane[] = ["tool", "assistant"];
 
 /** [FAIR-5] */
-const TURN_MS = 20_000;
+const TIME_BUDGET_MS = 20_000;
 
 /** The queue of a lane: a group is a workspace, a member a hook. */
 export function laneQueue(lane: Lane, caps: QueueCaps): FairQueue {
-  return { tables: `${SCHEMA}.${lane}_queue`, caps, turnMs: TURN_MS };
+  return { tables: `${SCHEMA}.${lane}_queue`, caps, turnMs: TIME_BUDGET_MS };
 }

@@ -1,6 +1,6 @@
 import { dropDailyPartitions, ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
-import { forgetAllDeletedHooks } from "./forget-hooks.ts";
+import { forgetDeletedHooks } from "./forget-hooks.ts";
 import { SCHEMA } from "./queue.ts";
 
 const DAY_MS = 86_400_000;
@@ -29,7 +29,7 @@ export async function maintainPartitions(pool: Pool, now: Date): Promise<void> {
   for (const table of [`${SCHEMA}.delivery`, `${SCHEMA}.run`]) await dropDailyPartitions(pool, { table, before });
   // The log shows a hook's name as long as it has deliveries.
   await pool.query(`delete from ${SCHEMA}.hook where deleted_at < $1`, [new Date(before.getTime() - DAY_MS)]);
-  await forgetAllDeletedHooks(pool);
+  await forgetDeletedHooks(pool);
   // Replay keys are kept as long as their hook deliveries; after that, the same call is a new one.
   for (;;) {
     const { rowCount } = await pool.query(

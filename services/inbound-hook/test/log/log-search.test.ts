@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import type { HookDelivery } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { newTimedId } from "@toolgate/postgres/timed-id";
@@ -98,7 +98,7 @@ test("[IN-12] every combination of filters finds exactly the matching deliveries
     requestId: option(fc.integer({ min: 0, max: 151 }).map((number) => `request-${number}`)),
     from: option(time),
     to: option(time),
-    pageSize: fc.constantFrom(7, 50, 100),
+    pageSize: fc.constantFrom(20, 50, 100),
   });
   await fc.assert(
     fc.asyncProperty(search, async ({ hookOffset, statuses, externalId, requestId, from, to, pageSize }) => {
@@ -120,7 +120,7 @@ test("[IN-12] every combination of filters finds exactly the matching deliveries
       const found = await all(workspace, asked, pageSize);
       expect(found.map(({ id }) => id)).toEqual(newestFirst(rows.filter(meets)));
     }),
-    { numRuns: 80 },
+    { numRuns: 50 },
   );
 });
 
@@ -154,19 +154,20 @@ test("[WMGMT] the hook of another workspace finds nothing, and pages neither rep
   expect(seen).toEqual(newestFirst(rows));
 });
 
-test.each([
-  ["page size", { pageSize: 101 }],
-  ["page token", { pageToken: "x" }],
-  ["id in the page token", { pageToken: Buffer.from(`{"before":"${randomUUID()}"}`).toString("base64url") }],
-  ["status", { statuses: [0] }],
-  ["status", { statuses: [6] }],
-  ["external id", { externalId: "x".repeat(256) }],
-  ["request id", { requestId: "a\0b" }],
-  ["start", { receivedFrom: { seconds: -1n } }],
-  ["end", { receivedTo: { seconds: 253_402_300_800n } }],
-])("[WMGMT] a search with a bad %s is refused", async (_what, search) => {
+test("[WMGMT] a search with a bad field is refused", async () => {
   const workspace = await rig.newWorkspace();
-  await expect(workspace.deliveries.listHookDeliveries(search)).rejects.toSatisfy(
-    (error: unknown) => error instanceof ConnectError && error.code === Code.InvalidArgument,
-  );
+  for (const search of [
+    { pageSize: 101 },
+    { pageToken: "x" },
+    { pageToken: Buffer.from(`{"before":"${randomUUID()}"}`).toString("base64url") },
+    { statuses: [0] },
+    { statuses: [6] },
+    { externalId: "x".repeat(256) },
+    { requestId: "a\0b" },
+    { receivedFrom: { seconds: -1n } },
+    { receivedTo: { seconds: 253_402_300_800n } },
+  ]) {
+    const refused = workspace.deliveries.listHookDeliveries(search);
+    await expect(refused).rejects.toMatchObject({ code: Code.InvalidArgument });
+  }
 });

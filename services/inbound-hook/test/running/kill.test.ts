@@ -91,22 +91,15 @@ async function kill(child: ChildProcess): Promise<void> {
 
 const startsOf = (deliveryId: string) => chat.requests.filter((request) => request.deliveryId === deliveryId).length;
 
-test("[IN-33] a delivery that was accepted while no runner was up runs later", async () => {
-  const id = await rig.accept(hook, newBody());
-  const child = await startRunner();
-  expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
-  await kill(child);
-  expect(startsOf(id)).toBe(1);
-});
-
-test("[IN-58] a run whose process was killed becomes interrupted, and only a user runs it again", async () => {
+test("[IN-33] [IN-58] a run whose process was killed becomes interrupted, and only a user runs it again", async () => {
   const hold = createHold();
   chat.run = async () => {
     await hold.wait();
     return { case: "reply", value: "too late" };
   };
-  const first = await startRunner();
+  // Accepted while no runner is up.
   const id = await rig.accept(hook, newBody());
+  const first = await startRunner();
   await eventually(() => hold.reached === 1);
   await kill(first);
   const second = await startRunner();
@@ -126,39 +119,6 @@ test("[IN-58] a run whose process was killed becomes interrupted, and only a use
   await kill(second);
 });
 
-test("[IN-58] a process that is killed between the run and the storing of its result leaves an interrupted run", async () => {
-  const child = await startRunner();
-  const hold = createHold();
-  chat.run = async () => {
-    await hold.wait();
-    return { case: "reply", value: "done" };
-  };
-  const id = await rig.accept(hook, newBody());
-  await eventually(() => hold.reached === 1);
-  const blocker = await rig.pool.connect();
-  try {
-    await blocker.query("begin");
-    await blocker.query("select from inbound_hook.assistant_queue_group for update");
-    hold.release();
-    await eventually(async () => {
-      const { rows } = await rig.pool.query("select from pg_locks where not granted");
-      return rows.length > 0;
-    });
-    child.kill("SIGKILL");
-    await rig.pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1", [
-      CONNECTION,
-    ]);
-  } finally {
-    await blocker.query("rollback");
-    blocker.release();
-  }
-  await kill(child);
-  const next = await startRunner();
-  expect(await rig.ended(id)).toMatchObject({ status: "interrupted" });
-  expect(startsOf(id)).toBe(1);
-  await kill(next);
-});
-
 test("[IN-33] [IN-58] whenever a runner is killed, no delivery is lost and none starts twice", async () => {
   const ids: string[] = [];
   const chats = new Map<string, number>();
@@ -174,7 +134,7 @@ test("[IN-33] [IN-58] whenever a runner is killed, no delivery is lost and none 
       await sleep(2);
     }
   })();
-  for (let kills = 0; kills < 6; kills += 1) {
+  for (let kills = 0; kills < 3; kills += 1) {
     const child = await startRunner();
     const from = chats.size;
     await eventually(() => chats.size > from + kills * 7);
@@ -201,8 +161,8 @@ test("[IN-33] [IN-58] whenever a runner is killed, no delivery is lost and none 
     expect(chats.get(runs[0]?.chat_id ?? "") ?? 0).toBeLessThanOrEqual(1);
     if (status === "succeeded") expect(startsOf(id)).toBe(1);
   }
-  expect(outcomes.succeeded).toBeGreaterThan(6);
+  expect(outcomes.succeeded).toBeGreaterThan(3);
   // At most the three slots of the workspace at each kill.
-  expect(outcomes.interrupted).toBeLessThanOrEqual(18);
+  expect(outcomes.interrupted).toBeLessThanOrEqual(9);
   await kill(last);
 });

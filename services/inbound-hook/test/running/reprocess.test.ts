@@ -4,9 +4,7 @@ import { newTimedId } from "@toolgate/postgres/timed-id";
 import { eventually } from "@toolgate/testbed/eventually";
 import { refusal } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findDeliveryWithRuns } from "../../src/store/log/read.ts";
 import type { TestWorkspace } from "../hook-rig.ts";
-import { newBody } from "../receive-rig.ts";
 import { type ChatServer, createHold, startChat } from "./chat-server.ts";
 import { type RunRig, startRunRig } from "./run-rig.ts";
 
@@ -44,27 +42,6 @@ test("[IN-12] [IN-13] the log shows a body without its secrets, and reprocessing
   expect(JSON.parse(second.result)).toEqual({ length: 7 });
 });
 
-test("[IN-12] a delivery and its runs are shown as of one moment", async () => {
-  const hook = await workspace.createHook();
-  const id = await rig.accept(hook, {});
-  await rig.ended(id);
-  // The run ends between this statement and a later one.
-  await rig.pool.query("update inbound_hook.delivery set status = 'running' where id = $1", [id]);
-  await rig.pool.query("update inbound_hook.run set status = 'running' where delivery_id = $1", [id]);
-  const db = Object.create(rig.pool, {
-    query: {
-      async value(text: string, values: unknown[]) {
-        const result = await rig.pool.query(text, values);
-        await rig.pool.query("update inbound_hook.run set status = 'succeeded' where delivery_id = $1", [id]);
-        return result;
-      },
-    },
-  });
-  const found = await findDeliveryWithRuns(db, workspace.id, id);
-  expect([found?.delivery.status, found?.runs[0]?.status]).toEqual(["running", "running"]);
-  expect(found?.runs[0]?.startedAt).toBeInstanceOf(Date);
-});
-
 test("[IN-13] [IN-58] a delivery is reprocessed under its id, with the stored body and the current release", async () => {
   await workspace.saveTool("again", {
     inbound_hook: true,
@@ -92,19 +69,11 @@ test("[IN-13] [IN-58] a delivery is reprocessed under its id, with the stored bo
   const shown = await workspace.deliveries.getHookDelivery({ deliveryId: id });
   expect(shown.delivery).toMatchObject({ runs: 3, error: "not released" });
   expect(shown.hookRuns.map(({ error }) => error)).toEqual(["first", "", "not released"]);
-  expect((await rig.sendSigned(hook, { body: newBody() })).status).toBe(202);
-});
-
-test("[IN-13] every reprocessing is in the audit log", async () => {
-  const hook = await workspace.createHook({ name: "Audited" });
-  const id = await rig.accept(hook, { text: "a" });
-  await rig.ended(id);
-  await workspace.deliveries.reprocessHookDelivery({ deliveryId: id });
-  const entry = await eventually(async () => {
+  await eventually(async () => {
     const { entries } = await workspace.audit.listAuditEntries({});
-    return entries.find((one) => one.action === "hook.reprocess" && one.targetId === String(hook.id)) ?? false;
+    const audited = entries.filter((one) => one.action === "hook.reprocess" && one.targetId === String(hook.id));
+    expect(audited).toMatchObject(Array.from({ length: 2 }, () => ({ target: "Hook", actor: "admin@example.test" })));
   });
-  expect(entry).toMatchObject({ target: "Audited", actor: "admin@example.test" });
 });
 
 test("[IN-13] a delivery that waits or runs is not reprocessed, even by simultaneous requests", async () => {

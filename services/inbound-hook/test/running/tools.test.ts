@@ -71,14 +71,6 @@ it("[IN-12] [IN-33] [IN-34] the target runs immediately, and only the log has it
   expect(failed.execution_id).toMatch(UUID);
 });
 
-it("[IN-12] results and arguments of more than 64 KB are logged as their length", async () => {
-  const hook = await hookFor("large", { ...parameters(ANY), handler: "export default ({ a }) => ({ a });" });
-  const { status, args, result } = await run(hook, { a: "x".repeat(70_000) });
-  expect(status).toBe("succeeded");
-  expect(JSON.parse(args)).toEqual({ truncated: true, characters: 70_008 });
-  expect(result).toEqual({ truncated: true, characters: 70_008 });
-});
-
 describe("arguments", () => {
   const BODY = { a: { "x/y": [1, { "m~n": "deep" }] }, b: null, n: 1, c: "undeclared" };
 
@@ -193,10 +185,12 @@ describe("release", () => {
     expect(await run(hook, { a: 2 })).toMatchObject({ status: "succeeded" });
   });
 
-  it.each([1, "yes", "true", null])("[IN-50] the value %j does not release a tool", async (value) => {
+  it("[IN-50] values other than true do not release a tool", async () => {
     const hook = await hookFor("exactly", parameters(ANY));
-    await workspace.saveTool("exactly", { inbound_hook: value, external_api: value, handler: SHOW });
-    expect(await run(hook, { a: value })).toMatchObject({ status: "failed", error: "not released" });
+    for (const value of [1, "yes", "true", null]) {
+      await workspace.saveTool("exactly", { inbound_hook: value, external_api: value, handler: SHOW });
+      expect(await run(hook, { a: value })).toMatchObject({ status: "failed", error: "not released" });
+    }
   });
 
   it("[IN-51] a tool that became asynchronous, or was deleted, does nothing", async () => {

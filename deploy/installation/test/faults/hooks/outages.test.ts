@@ -119,7 +119,7 @@ describe("what hooks see while a part is down", () => {
     await redis.stop();
     const id = await accept(quick);
     const change = manage("inbound_hook.v1.HookService/UpdateHook", { hookId: quick.id, limit: 9_000 });
-    await expect(change).rejects.toThrow(/503: .*"unavailable","message":"done, but not confirmed everywhere yet/);
+    await expect(change).rejects.toThrow(/503: .*"unavailable","message":"saved, not yet propagated; retry/);
     expect(await outcomeOf(id)).toEqual(SUCCEEDED);
     await redis.restart();
     const { hook } = await manage<{ hook: { limit: number } }>("inbound_hook.v1.HookService/GetHook", {

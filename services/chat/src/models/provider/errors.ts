@@ -1,5 +1,5 @@
 import { APICallError, InvalidResponseDataError, UnsupportedFunctionalityError } from "@ai-sdk/provider";
-import { BodyCut } from "@toolgate/safe-fetch/open-exchange";
+import { BodyCut } from "@toolgate/safe-fetch/result";
 import { ModelError, type ModelErrorKind } from "../model.ts";
 import { errorCodeOf } from "./error-code.ts";
 import { kindOfStatus } from "./fetch.ts";

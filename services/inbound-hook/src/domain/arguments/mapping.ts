@@ -1,6 +1,5 @@
 import type { JsonObject } from "@toolgate/json/json-object";
 import { followPointer, parsePointer } from "./json-pointer.ts";
-import { bytesLeftAfter, sizeOf } from "./json-size.ts";
 
 /** Where the arguments of a hook's target come from. */
 export interface ArgumentSource {
@@ -47,20 +46,19 @@ export function mapArguments(source: ArgumentSource, body: JsonObject): JsonObje
   return Object.fromEntries(kept);
 }
 
-/**
- * Whether all arguments together fit into the largest body, or into this one: as JSON, a form can be larger than that.
- */
+/** Whether all arguments together fit into the largest body, or into this one: as JSON, a form can be larger than that. */
 function areSmall(args: readonly [name: string, value: unknown][], body: JsonObject): boolean {
-  return fit(args, MAX_BODY_BYTES) || fit(args, sizeOf(body));
-}
-
-function fit(args: readonly [name: string, value: unknown][], maxBytes: number): boolean {
-  let left = maxBytes;
+  let left = Math.max(MAX_BODY_BYTES, jsonBytes(body));
   for (const [, value] of args) {
-    left = bytesLeftAfter(value, left);
+    left -= jsonBytes(value);
+    // Not one text of them all, which could be a hundred times as long.
     if (left < 0) return false;
   }
   return true;
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /**

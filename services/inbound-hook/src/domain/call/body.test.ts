@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseBody } from "./body.ts";
+import { MAX_FORM_FIELDS } from "./form.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 const parse = (text: string | Uint8Array, type = "application/json", encoding = "") =>
@@ -47,8 +48,11 @@ describe("JSON", () => {
     expect(json('\ufeff{"a":1}')).toEqual({ ok: false });
   });
 
-  test("[IN-25] if a member occurs twice, the last one counts", () => {
+  test("[IN-25] [IN-19] if a member occurs twice, the last one counts, and __proto__ is a member like any other", () => {
     expect(json('{"a":1,"b":2,"a":3}')).toEqual({ ok: true, value: { b: 2, a: 3 }, isForm: false });
+    const parsed = json('{"__proto__":{"polluted":true}}');
+    expect(parsed.ok && Object.hasOwn(parsed.value, "__proto__")).toBe(true);
+    expect(parsed.ok && parsed.value.polluted).toBe(undefined);
   });
 
   test("[IN-25] 64 levels pass and 65 do not, in objects and in arrays", () => {
@@ -58,12 +62,6 @@ describe("JSON", () => {
     expect(json(`{"a":${"[".repeat(64)}${"]".repeat(64)}}`).ok).toBe(false);
     expect(json("[".repeat(262_144)).ok).toBe(false);
     expect(json(`{"a":${"[".repeat(131_000)}${"]".repeat(131_000)}}`).ok).toBe(false);
-  });
-
-  test("[IN-19] a member named __proto__ is data and changes no prototype", () => {
-    const parsed = json('{"__proto__":{"polluted":true}}');
-    expect(parsed.ok && Object.hasOwn(parsed.value, "__proto__")).toBe(true);
-    expect(parsed.ok && parsed.value.polluted).toBe(undefined);
   });
 });
 
@@ -100,6 +98,13 @@ describe("forms", () => {
       expect(form(bad)).toEqual({ ok: false });
     }
     expect(fields("a=100%&b=%zz&c=%4")).toEqual({ a: "100%", b: "%zz", c: "%4" });
+  });
+
+  test("[IN-20] a form has at most 1,000 fields; empty parts do not count", () => {
+    const many = (count: number) => Array.from({ length: count }, (_, n) => `f=${n}`).join("&&");
+    expect(fields(`&${many(MAX_FORM_FIELDS)}&&&`)).toEqual({ f: expect.objectContaining({ length: 1_000 }) });
+    expect(fields(many(MAX_FORM_FIELDS + 1))).toBe(false);
+    expect(fields("&".repeat(262_144))).toEqual({});
   });
 
   test("[IN-20] what URLSearchParams writes is read back", () => {

@@ -3,7 +3,6 @@ import { inTransaction } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
-import { forgetDeletedHooks } from "../../store/forget-hooks.ts";
 import { deleteHook as deleteRow, lockHook } from "../../store/hooks.ts";
 import { announceChange, auditHook } from "../record-change.ts";
 import { hookKey, noSuchHook } from "../request-fields.ts";
@@ -25,6 +24,5 @@ export const deleteHook: Handler<ReceiverContext, typeof HookService.method.dele
     await auditHook(client, hook, { principal, at, action: "hook.delete" });
   });
   await announceChange(context, key.hookId);
-  await forgetDeletedHooks(context.pool, [principal.workspaceId]);
   return {};
 };

@@ -1,4 +1,4 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
 import {
@@ -8,7 +8,7 @@ import {
   ReceiveResponseSchema,
 } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
-import type { Outcome, Receiver } from "../../receiving/receiver.ts";
+import type { Receiver } from "../../receiving/receiver.ts";
 
 export type ReceiveHandler = CallHandler<ReceiveRequest, ReceiveResponse>;
 
@@ -23,7 +23,7 @@ export function receiveHandler({ receiver, onError }: ReceiveContext): ReceiveHa
   return async ({ hook, headers, ...call }) => {
     try {
       const outcome = await receiver.receive(hook, { ...call, headers: valuesByName(headers) });
-      return create(ReceiveResponseSchema, { outcome: outcomeMessage(outcome) });
+      return create(ReceiveResponseSchema, { outcome });
     } catch (error) {
       if (isDataError(error)) throw error;
       onError(error);
@@ -40,13 +40,4 @@ function valuesByName(headers: readonly ReceivedHeader[]): Map<string, string[]>
     else values.set(name, [value]);
   }
   return values;
-}
-
-function outcomeMessage(outcome: Outcome): NonNullable<MessageInitShape<typeof ReceiveResponseSchema>["outcome"]> {
-  if (outcome.kind === "refused") {
-    const { reason, retryAfterSeconds = 0 } = outcome;
-    return { case: "refusal", value: { reason, retryAfterSeconds } };
-  }
-  const { deliveryId: value, isDuplicate } = outcome;
-  return isDuplicate ? { case: "duplicateDeliveryId", value } : { case: "acceptedDeliveryId", value };
 }

@@ -5,8 +5,7 @@ import type { RowLoader } from "@toolgate/epoch/row-loader";
 import { cacheLookups, epochsRead } from "@toolgate/telemetry/instruments";
 import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
 import type { ReceivableRow } from "../store/receivable-hook.ts";
-import type { Admission, HookEpochs } from "./admission.ts";
-import { shareWithinTurn } from "./share-within-turn.ts";
+import type { CountCall, HookEpochs } from "./call-counter.ts";
 
 /** A hook's row with its opened secret and its workspace's lock. */
 export interface ReceivableHook extends Omit<ReceivableRow, "secret"> {
@@ -24,33 +23,30 @@ interface JudgedCall<Judgement> {
   retryAfterSeconds?: number;
 }
 
-/** It may wait. */
-type Judge<Judgement> = (hook: ReceivableHook) => Judgement | Promise<Judgement>;
+type Judge<Judgement> = (hook: ReceivableHook) => Judgement;
 
-export interface HookGate {
+export interface CurrentHooks {
   /**
    * Judges a call by the current state of its hook, and counts it unless it is `refused`. `judge` may run again with a
-   * newer state; what it rejects with is passed on. Undefined: there is no such hook.
+   * newer state. Undefined: there is no such hook.
    */
-  admit<Judgement extends { refused: boolean }>(
+  judge<Judgement extends { refused: boolean }>(
     urlHash: Buffer,
     judge: Judge<Judgement>,
   ): Promise<JudgedCall<Judgement> | undefined>;
 }
 
-interface HookGateDependencies extends Pick<EpochCacheOptions<HookEpochs, unknown>, "redis" | "now"> {
-  admission: Admission;
+interface Dependencies extends Pick<EpochCacheOptions<HookEpochs, unknown>, "redis" | "now"> {
+  countCall: CountCall;
   loadRow: RowLoader<ReceivableRow>;
   openSecret: (row: ReceivableRow) => string;
   isWorkspaceLocked: IsWorkspaceLocked;
   /** Called with the reason why Redis could not decide. */
-  onAdmissionError: (error: unknown) => void;
+  onRedisError: (error: unknown) => void;
 }
 
 /** An epoch that still changes after this many reads is a fault, not a user's edits. */
 const MAX_RELOADS = 5;
-/** How old a hook may be that was loaded because Redis is down. */
-const USED_FOR_MS = 250;
 const MAX_CACHED_HOOKS = 50_000;
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
 /** The size of a hook without its secret. */
@@ -60,10 +56,10 @@ const HOOK_BYTES = 500;
  * One round trip to Redis per call: a cached hook is used only while Redis has the epochs under which it was loaded, so
  * that an edit, a rotation, a deactivation and a lock apply on every replica from their response on. While Redis is
  * down, every call reads the hook from Postgres, a verified one also asks for its workspace's lock, and the limit is
- * counted in this process; calls of the same moment share these reads.
+ * counted in this process.
  */
-export function createHookGate(dependencies: HookGateDependencies): HookGate {
-  const { admission, loadRow, openSecret, isWorkspaceLocked, redis, now, onAdmissionError } = dependencies;
+export function createCurrentHooks(dependencies: Dependencies): CurrentHooks {
+  const { countCall, loadRow, openSecret, isWorkspaceLocked, redis, now, onRedisError } = dependencies;
   const localCounter = createLocalCounter();
   const cache = createEpochCache<HookEpochs, ReceivableHook | undefined>({
     name: "hooks",
@@ -75,8 +71,6 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
     sizeOf: (hook) => HOOK_BYTES + 2 * (hook?.secret.length ?? 0),
   });
 
-  const lockOfMoment = shareWithinTurn(isWorkspaceLocked);
-
   async function loadHook(urlHash: Buffer): Promise<ReceivableHook | undefined> {
     const row = await loadRow(urlHash);
     if (!row?.active) return row && { ...row, secret: "", locked: false };
@@ -84,20 +78,17 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
   }
 
   /** Calls that fail verification cause no request to key-auth, and do not learn whether the workspace is locked. */
-  async function admitWithoutRedis<J extends { refused: boolean }>(
+  async function judgeWithoutRedis<J extends { refused: boolean }>(
     urlHash: Buffer,
     judge: Judge<J>,
   ): Promise<JudgedCall<J> | undefined> {
     const row = await loadRow(urlHash);
     if (!row) return undefined;
     const unlocked = { ...row, secret: row.active ? openSecret(row) : "", locked: false };
-    const fromMs = now();
-    const verified = await judge(unlocked);
+    const verified = judge(unlocked);
     if (verified.refused) return { hook: unlocked, judgement: verified };
-    // It has waited for its turn, which it has now. Meanwhile the hook may have been changed.
-    if (now() - fromMs > USED_FOR_MS) return admitWithoutRedis(urlHash, judge);
-    const hook = { ...unlocked, locked: await lockOfMoment(row.workspaceId) };
-    const judgement = hook.locked ? await judge(hook) : verified;
+    const hook = { ...unlocked, locked: await isWorkspaceLocked(row.workspaceId) };
+    const judgement = judge(hook);
     if (judgement.refused) return { hook, judgement };
     const { minute, resetAt } = minuteWindow(now());
     const { admitted } = localCounter.take(String(hook.id), minute, hook.limit, true);
@@ -105,7 +96,7 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
   }
 
   return {
-    async admit(urlHash, judge) {
+    async judge(urlHash, judge) {
       const id = urlHash.toString("latin1");
       const cached = cache.peek(id);
       let hook = cached?.value;
@@ -114,24 +105,28 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
       const ids = hook ?? (await loadRow(urlHash));
       if (!ids) return undefined;
       for (let reloads = 0; reloads <= MAX_RELOADS; reloads += 1) {
-        const judgement = hook && epochs && (await judge(hook));
+        const judgement = hook && epochs && judge(hook);
         const count = judgement !== undefined && !judgement.refused;
         const { id: hookId, workspaceId } = ids;
-        const decision = await admission
-          .decide({ hookId, workspaceId, known: epochs, limit: hook?.limit ?? 0, count })
-          .catch(onAdmissionError);
-        epochsRead.add(1, { source: decision ? "redis" : "none" });
-        if (!decision) return admitWithoutRedis(urlHash, judge);
-        if (decision.kind === "stale") {
-          epochs = decision.epochs;
+        const counted = await countCall({
+          hookId,
+          workspaceId,
+          known: epochs,
+          limit: hook?.limit ?? 0,
+          count,
+        }).catch(onRedisError);
+        epochsRead.add(1, { source: counted ? "redis" : "none" });
+        if (!counted) return judgeWithoutRedis(urlHash, judge);
+        if (counted.kind === "stale") {
+          epochs = counted.epochs;
           hook = await cache.get(id, epochs, () => loadHook(urlHash));
           if (!hook) return undefined;
           continue;
         }
         if (reloads === 0) cacheLookups.add(1, { cache: "hooks", result: "hit" });
         if (!hook || !judgement) throw new Error("Redis decided although no epochs were sent");
-        if (decision.kind === "admitted") return { hook, judgement };
-        return { hook, judgement, retryAfterSeconds: decision.retryAfterSeconds };
+        if (counted.kind === "counted") return { hook, judgement };
+        return { hook, judgement, retryAfterSeconds: counted.retryAfterSeconds };
       }
       throw new Error("the hook's epochs keep changing");
     },

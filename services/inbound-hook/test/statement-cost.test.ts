@@ -2,24 +2,21 @@ import { randomUUID } from "node:crypto";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { newTimedId, timeOfId } from "@toolgate/postgres/timed-id";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
-import { createAcceptStore } from "../../src/store/accept.ts";
-import { forgetDeletedHooks } from "../../src/store/forget-hooks.ts";
-import { addActivity } from "../../src/store/hook-activity.ts";
-import { countDeliveries } from "../../src/store/hook-figures.ts";
-import { findDeliveryWithRuns, readDeliveries } from "../../src/store/log/read.ts";
-import { laneQueue } from "../../src/store/queue.ts";
-import { loadReceivable } from "../../src/store/receivable-hook.ts";
-import { maintainPartitions } from "../../src/store/retention.ts";
-import { type ClaimedDelivery, createClaimDeliveries } from "../../src/store/runs/claim.ts";
-import { createLeases } from "../../src/store/runs/lease.ts";
-import { queueAgain } from "../../src/store/runs/reprocess.ts";
-import { createSettleRuns, type RunRecord } from "../../src/store/runs/settle.ts";
-import { createUndoClaim } from "../../src/store/runs/undo-claim.ts";
-import { addHooks, HOOK, newCall, recordOf, urlHash, WORKSPACE } from "./rows.ts";
+import { type AcceptedCall, createAcceptStore } from "../src/store/accept.ts";
+import { addActivity } from "../src/store/hook-activity.ts";
+import { readDeliveries } from "../src/store/log/read.ts";
+import { laneQueue } from "../src/store/queue.ts";
+import { loadReceivable } from "../src/store/receivable-hook.ts";
+import { maintainPartitions } from "../src/store/retention.ts";
+import { type ClaimedDelivery, createClaimDeliveries } from "../src/store/runs/claim.ts";
+import { createLeases } from "../src/store/runs/lease.ts";
+import { createSettleRuns, type RunRecord } from "../src/store/runs/settle.ts";
 
+const [HOOK, WORKSPACE] = [1, "w"];
 const ROWS = 50_000;
 /** Some plans read all of the few hundred groups and members of the queue, but none the long tables. */
 const MAX_ROWS_READ = 500;
@@ -55,7 +52,7 @@ test("[NFR] statements that were planned while the tables were empty read few ro
   expect(Object.entries(read).filter(([, rows]) => rows === 0)).toEqual([]);
 });
 
-/** All work on long tables, with the rows that it needs. */
+/** What every hook call costs, with the rows that it needs. */
 async function executeAll(
   pool: Pool,
   queuePool: Pool,
@@ -63,62 +60,67 @@ async function executeAll(
 ): Promise<void> {
   const { store } = createAcceptStore(queuePool, "tool", queue);
   const claimDue = createClaimDeliveries(queuePool, queue);
-  const settling = createSettleRuns(queuePool, queue);
-  const undoClaim = createUndoClaim(queuePool, queue, settling);
+  const { settle } = createSettleRuns(queuePool, queue);
   const leases = createLeases(queuePool, queue);
   const limits = { sendBefore: Number.POSITIVE_INFINITY, lockTimeoutMs: 5_000 };
   const leaseUntil = new Date(Date.now() + 600_000);
-  const settle = (delivery: ClaimedDelivery, outcome: RunRecord["outcome"]) =>
-    settling.settle([recordOf(delivery, outcome)], new Date(), 5_000);
-  const claim = async (claimId: string): Promise<ClaimedDelivery> => {
-    const { deliveries } = await claimDue({ claimId, leaseUntil, now: new Date(), maxGroups: 1 });
-    expect(deliveries).toHaveLength(1);
-    return deliveries[0] as ClaimedDelivery;
-  };
 
   const [first, second] = [newCall(), newCall()];
+  await measured("load a hook", async () => expect(await loadReceivable(pool, [urlHash(HOOK)])).toHaveLength(1));
   await measured("accept", () => store([first, second], limits));
   await measured("accept repeats", async () => expect((await store([{ ...first }], limits)).size).toBe(1));
-  const { deliveries } = await claimDue({ claimId: randomUUID(), leaseUntil, now: new Date(), maxGroups: 1 });
-  expect(deliveries).toHaveLength(2);
-  const [ended, returned] = deliveries as [ClaimedDelivery, ClaimedDelivery];
-  await measured("renew", () => leases.renew(deliveries, new Date(leaseUntil.getTime() + 1)));
-  await measured("settle", () => settle(ended, "succeeded"));
-  await measured("settle a returned run", () => settle(returned, "returned"));
-
-  const claimId = randomUUID();
-  await measured("claim", () => claim(claimId));
-  await measured("undo a claim", async () => {
-    expect(await undoClaim({ claimId, leaseUntil }, new Date())).toEqual({ found: 1, returned: 1 });
-  });
-  await claim(randomUUID());
-  await pool.query("update inbound_hook.tool_queue_item set lease_until = 'epoch' where item_id = $1", [
-    returned.deliveryId,
-  ]);
-  await measured("interrupt", async () => expect(await leases.interruptExpired(new Date())).toBe(1));
-
-  const auditRow: [string, Date, Buffer] = [randomUUID(), new Date(), Buffer.from("")];
-  const again = { workspaceId: WORKSPACE, deliveryId: returned.deliveryId, requestedBy: "", now: new Date(), auditRow };
-  await measured("process again", async () => {
-    expect(await queueAgain(queuePool, queue, { ...again, hook: { id: HOOK, lane: "tool" } })).toBe("queued");
-  });
-  await settle(await claim(randomUUID()), "failed");
-
-  const happened = {
-    acceptedAt: new Date(),
-    verified: true,
-    refused: 1,
-    refusedAt: new Date(),
-    lastRefusedAt: new Date(),
-  };
+  const now = new Date();
+  const happened = { acceptedAt: now, verified: true, refused: 1, refusedAt: now, lastRefusedAt: now };
   await measured("activity", () => addActivity(pool, [{ hookId: HOOK, ...happened }]));
-  await measured("load a hook", async () => expect(await loadReceivable(pool, [urlHash(HOOK)])).toHaveLength(1));
-  await measured("count deliveries", () => countDeliveries(pool, [HOOK], new Date(Date.now() - 3_000)));
+  let deliveries: ClaimedDelivery[] = [];
+  await measured("claim", async () => {
+    ({ deliveries } = await claimDue({ claimId: randomUUID(), leaseUntil, now: new Date(), maxGroups: 1 }));
+  });
+  const [ended, interrupted] = deliveries as [ClaimedDelivery, ClaimedDelivery];
+  await measured("renew", () => leases.renew(deliveries, new Date(leaseUntil.getTime() + 1)));
+  await measured("settle", () => settle([endOf(ended)], new Date(), 5_000));
+  const expire = "update inbound_hook.tool_queue_item set lease_until = 'epoch' where item_id = $1";
+  await pool.query(expire, [interrupted.deliveryId]);
+  await measured("interrupt", async () => expect(await leases.interruptExpired(new Date())).toBe(1));
   await measured("list", async () => {
     expect(await readDeliveries(pool, [second.id, first.id].sort().reverse())).toHaveLength(2);
   });
-  await measured("find", async () => expect(await findDeliveryWithRuns(pool, WORKSPACE, first.id)).toBeDefined());
-  await measured("forget deleted hooks", () => forgetDeletedHooks(queuePool, [WORKSPACE]));
+}
+
+function newCall(): AcceptedCall {
+  const id = newTimedId(new Date());
+  return {
+    id,
+    createdAt: timeOfId(id),
+    lane: "tool",
+    hookId: HOOK,
+    workspaceId: WORKSPACE,
+    keys: [Buffer.from(randomUUID()), Buffer.from(randomUUID())],
+    externalId: null,
+    body: Buffer.from("{}"),
+    contentType: "",
+    headers: {},
+    requestId: "",
+    trace: { traceparent: "", tracestate: "" },
+  };
+}
+
+function endOf({ run, attempt, ...claimed }: ClaimedDelivery): RunRecord {
+  const ended = { durationMs: 1, args: "{}", result: "{}", error: "", executionId: "", nextAttempt: attempt };
+  return { ...claimed, ...ended, number: run?.number ?? 0, outcome: "succeeded", againAt: null };
+}
+
+const urlHash = (id: number) => Buffer.from(String(id).padStart(32, "0"));
+
+async function addHooks(pool: Pool, from: number, to: number): Promise<void> {
+  await pool.query(
+    `insert into inbound_hook.hook (id, workspace_id, workspace, name, url_hash, shown_url, format, target_kind, target_name,
+       args_from, call_limit, tolerance_seconds, secret, created_at)
+     select n, case n when ${HOOK} then '${WORKSPACE}' else 'w-' || n end, '', '', lpad(n::text, 32, '0')::bytea, '', 'native',
+       'tool', '', 'fields', 60, 300, '', now()
+     from generate_series($1::int, $2::int) n`,
+    [from, to],
+  );
 }
 
 /** A long log, many replay keys and hooks, and a long queue, most of it of other workspaces. */

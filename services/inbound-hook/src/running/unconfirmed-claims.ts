@@ -2,14 +2,14 @@ import type { ClaimIdentity } from "../store/runs/claim.ts";
 import type { UndoClaim } from "../store/runs/undo-claim.ts";
 
 /** Claims of this process that failed, although the database may have committed them, or may still do so. */
-export interface DoubtfulClaims {
+export interface UnconfirmedClaims {
   add(claim: ClaimIdentity): void;
   /** Undoes those that were committed. Resolves with the number of returned deliveries. */
   undo(): Promise<number>;
 }
 
 /** Looks for each claim until its lease expires. From then on its deliveries count as interrupted. */
-export function createDoubtfulClaims(undo: UndoClaim, now: () => Date): DoubtfulClaims {
+export function createUnconfirmedClaims(undo: UndoClaim, now: () => Date): UnconfirmedClaims {
   const claims = new Set<ClaimIdentity>();
   return {
     add(claim) {

@@ -1,0 +1,35 @@
+import { EventEmitter } from "node:events";
+import type { Redis } from "ioredis";
+import { expect, test } from "vitest";
+import type { ReceivableRow } from "../store/receivable-hook.ts";
+import { createCurrentHooks } from "./current-hooks.ts";
+
+const ROW = { id: 1, workspaceId: "w", active: true, limit: 1_000 } as ReceivableRow;
+
+test("[IN-28] while Redis is down, only calls that pass verification ask key-auth for the lock", async () => {
+  for (const isLocked of [false, true]) {
+    const checks: string[] = [];
+    const hooks = createCurrentHooks({
+      redis: new EventEmitter() as Redis,
+      now: () => 0,
+      countCall: () => Promise.reject(new Error("redis is down")),
+      loadRow: async () => ROW,
+      openSecret: () => "secret",
+      isWorkspaceLocked: async (workspaceId) => {
+        checks.push(workspaceId);
+        return isLocked;
+      },
+      onRedisError: () => {},
+    });
+    const isRefused = async (secret: string) => {
+      const judged = await hooks.judge(Buffer.alloc(32), (hook) => ({
+        refused: hook.locked || hook.secret !== secret,
+      }));
+      return judged?.judgement.refused;
+    };
+    expect(await isRefused("wrong")).toBe(true);
+    expect(checks).toEqual([]);
+    expect(await isRefused("secret")).toBe(isLocked);
+    expect(checks).toEqual(["w"]);
+  }
+});
