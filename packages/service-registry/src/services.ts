@@ -32,10 +32,6 @@ const OUTGOING: readonly Variable[] = [
   { name: "TARGET_CA_FILE", meaning: "development only: PEM file of certificates to trust" },
   { name: "NODE_ENV", meaning: "production unless development or test" },
 ];
-const SHARE: Variable = {
-  name: "WORKSPACE_BYTES_PER_SECOND",
-  meaning: "what one workspace may use of a process over time",
-};
 const SMTP_URL: Variable = { name: "SMTP_URL", meaning: "server that sends email", secret: true };
 const MAIL_FROM: Variable = { name: "MAIL_FROM", meaning: "sender of email; required with SMTP_URL" };
 
@@ -65,7 +61,6 @@ export const SERVICES = {
       ...OUTGOING,
       SMTP_URL,
       MAIL_FROM,
-      SHARE,
       { name: "ROLES", meaning: "sandbox, for a process of its own around handlers; otherwise runner" },
       { name: "SANDBOX_CHILDREN", meaning: "processes that run handlers" },
       { name: "SANDBOX_URL", meaning: "sandbox processes that run handlers; this process when unset" },

@@ -102,7 +102,6 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
       {
         ...servers,
         sealingKeys,
-        workspaceBytesPerSecond: 1024 ** 3,
         sandboxChildren: 1,
         sandbox: undefined,
         requireIsolation: false,
