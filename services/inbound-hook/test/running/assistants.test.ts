@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { RunForHookResponse } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
 import { eventually } from "@toolgate/testbed/eventually";
+import { refusal } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import type { CreateHookInit, TestWorkspace } from "../hook-rig.ts";
 import { newBody } from "../receive-rig.ts";
@@ -132,6 +133,33 @@ it("[IN-47] [IN-58] [IN-59] the release of an assistant is checked whenever it r
   own.workspaceId = "gone";
   own.released = true;
   expect(await rig.ended(await rig.accept(hook, newBody()))).toMatchObject({ status: "failed", error: "not released" });
+});
+
+it("[IN-6] [IN-47] [IN-55] an assistant is a target only if its definition releases it for hooks", async () => {
+  const target = { target: { target: { case: "assistant", value: "filer" } } } as const;
+  const refused = refusal(Code.FailedPrecondition, /the assistant is not released for hooks/);
+  await expect(workspace.createHook(target)).rejects.toEqual(refused);
+  const own = { workspaceId: workspace.id, name: "filer", released: false };
+  chat.assistants.push({ workspaceId: "another", name: "filer", released: true }, own);
+  await expect(workspace.createHook(target)).rejects.toEqual(refused);
+
+  own.released = true;
+  const { hook, id } = await workspace.createHook(target);
+  expect(hook).toMatchObject({ ...target, arguments: { source: { case: "fields" } } });
+  // An assistant declares no arguments, so a mapping may name any.
+  const mapped = mapping({ anything: "/a" });
+  const edited = await workspace.hooks.updateHook({ hookId: id, ...mapped });
+  expect(edited.hook).toMatchObject(mapped);
+
+  const tried = async (body: object) => {
+    const source = { case: "body", value: Buffer.from(JSON.stringify(body)) } as const;
+    const { argsJson, violations } = await workspace.deliveries.tryMapping({ hookId: id, source });
+    return violations[0]?.rule ?? JSON.parse(argsJson);
+  };
+  expect(await tried({ a: { text: "x", token: "t" } })).toEqual({ anything: { text: "x", token: "[entfernt]" } });
+  expect(await tried({ a: ["{{x"] })).toBe("marker");
+  own.released = false;
+  expect(await tried({ a: 1 })).toBe("released");
 });
 
 it("[IN-60] a run waits while the chat service is down, and has the same chat id when it starts", async () => {
