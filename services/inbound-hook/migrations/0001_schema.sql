@@ -133,7 +133,6 @@ create table inbound_hook.tool_queue_member (
   in_flight integer not null default 0 check (in_flight >= 0),
   failing boolean not null default false,
   progress_at timestamptz,
-  usual_ms integer not null default 0,
   primary key (group_id, member_id)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
@@ -169,7 +168,6 @@ create table inbound_hook.assistant_queue_member (
   in_flight integer not null default 0 check (in_flight >= 0),
   failing boolean not null default false,
   progress_at timestamptz,
-  usual_ms integer not null default 0,
   primary key (group_id, member_id)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
