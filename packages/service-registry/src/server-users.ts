@@ -180,7 +180,8 @@ export function natsUsers(): UserRules[] {
   });
 }
 
-const REDIS_COMMANDS = "-@all +@connection +@string -@admin -@dangerous +eval +evalsha +del +expire +ttl +time +info";
+const REDIS_COMMANDS =
+  "-@all +@connection +@string -@admin -@dangerous +eval +evalsha +multi +exec +del +expire +ttl +pttl +time +info";
 
 /** The rules of each user of Redis, as `ACL SETUSER` takes them. */
 export function redisUsers(): UserRules[] {

@@ -5,11 +5,12 @@ import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ServiceHost } from "@toolgate/service-host/service";
 import { createTools, type Tools } from "./clients/tools.ts";
+import type { Config } from "./config.ts";
 import { createDevices, type Devices } from "./domain/devices.ts";
 import { createBackground } from "./events/background.ts";
-import { createPasswordQueue, type PasswordQueue } from "./login/password-queue.ts";
+import { createPasswordHashes, type PasswordHashes } from "./login/password-hashes.ts";
 import { createPrincipals, type Principals } from "./login/principals.ts";
-import { createLocalThrottle, createRedisThrottle, type LoginThrottle, withFallback } from "./login/throttle.ts";
+import { createLoginThrottle, type LoginThrottle } from "./login/throttle.ts";
 import { createTokens, type Tokens } from "./login/tokens.ts";
 import { listSigningKeys } from "./store/signing-keys.ts";
 import { loadForVerification } from "./store/verification.ts";
@@ -29,7 +30,7 @@ export interface Context {
   grants: Grants;
   throttle: LoginThrottle;
   devices: Devices;
-  passwordQueue: PasswordQueue;
+  passwordHashes: PasswordHashes;
   now: () => Date;
   /** Work that no response waits for; a failure is logged, and the service waits for it when it stops. */
   afterwards: (work: Promise<unknown>) => void;
@@ -39,13 +40,13 @@ interface ContextOptions {
   pool: Pool;
   redis: ReturnType<typeof connectRedis>;
   secretBox: SecretBox;
-  deviceKey: Buffer;
+  sealingKeys: Config["sealingKeys"];
   host: ServiceHost;
 }
 
 /** `resources` owns what it opens. */
 export function createContext(
-  { pool, redis, secretBox, deviceKey, host }: ContextOptions,
+  { pool, redis, secretBox, sealingKeys, host }: ContextOptions,
   resources: AsyncDisposableStack,
 ): Context {
   const { log, now, peers } = host;
@@ -73,13 +74,9 @@ export function createContext(
     tokens: createTokens(signing),
     principals: createPrincipals(signing),
     grants: createGrants({ ...signing, onError: onError("signing keys") }),
-    passwordQueue: createPasswordQueue(),
-    devices: createDevices({ key: deviceKey, now }),
-    throttle: withFallback(
-      createRedisThrottle(redis),
-      createLocalThrottle(now),
-      onError("redis cannot count logins; counting in this process"),
-    ),
+    passwordHashes: createPasswordHashes(),
+    devices: createDevices({ keys: sealingKeys, now }),
+    throttle: createLoginThrottle(redis),
     now: clock,
     afterwards: resources.use(createBackground(onError("after the response"))).add,
   };

@@ -8,7 +8,6 @@ import { createContext } from "./context.ts";
 import { consumeAuditRecords } from "./events/audit-records.ts";
 import { maintainTables } from "./events/daily-job.ts";
 import { consumeUsageRecords } from "./events/usage-records.ts";
-import { loadDeviceKey } from "./login/device-key.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type AuthorizeHandler, authorizeHandler } from "./rpc/sessions/authorize.ts";
 import { type VerifyHandler, verifyHandler } from "./rpc/verify.ts";
@@ -44,8 +43,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const dailyJob = () => maintainTables(pool, secretBox, new Date(now()));
   await dailyJob();
-  const deviceKey = await loadDeviceKey(pool, secretBox);
-  const context = createContext({ pool, redis, secretBox, deviceKey, host }, resources);
+  const context = createContext({ pool, redis, secretBox, sealingKeys: config.sealingKeys, host }, resources);
   const running = resources.use(
     startLoops({
       producers: [

@@ -15,7 +15,7 @@ import {
 } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { maintainSigningKeys } from "../src/login/signing-keys.ts";
-import { MAX_FAILURES_OF_NETWORK } from "../src/login/throttle.ts";
+import { MAX_FAILURES } from "../src/login/throttle.ts";
 import { provision } from "../src/operator/provision.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
 
@@ -161,7 +161,7 @@ test("[MGMT-4] after too many failures, counted over all replicas, a network is 
   const known = await newUser();
   const unknown = { ...known, email: `${randomUUID()}@example.test` };
   const outcomes = async (user: User) => {
-    const guesses = Array.from({ length: MAX_FAILURES_OF_NETWORK + 6 }, (_, call) =>
+    const guesses = Array.from({ length: MAX_FAILURES.pair + 6 }, (_, call) =>
       login({ ...user, password: `guess ${call}` }, TokenKind.SESSION, call % 2).catch((error: unknown) => {
         const { code, rawMessage, metadata } = ConnectError.from(error);
         return `${code} ${`${rawMessage} ${metadata.get("retry-after")}`.replaceAll(/\d+/g, "n")}`;
@@ -172,7 +172,7 @@ test("[MGMT-4] after too many failures, counted over all replicas, a network is 
   const ofKnown = await outcomes(known);
   const refused = `${Code.ResourceExhausted} too many failures: try again in n s n`;
   const wrong = ofKnown.filter((outcome) => outcome.startsWith(`${Code.Unauthenticated}`));
-  expect(wrong.length).toBe(MAX_FAILURES_OF_NETWORK);
+  expect(wrong.length).toBe(MAX_FAILURES.pair);
   expect(ofKnown.filter((outcome) => outcome === refused).length).toBe(6);
   expect(await outcomes(unknown)).toEqual(ofKnown);
   expect(await codeOf(login(known))).toBe(Code.ResourceExhausted);
@@ -181,9 +181,7 @@ test("[MGMT-4] after too many failures, counted over all replicas, a network is 
 test("[MGMT-4] a successful login resets the failures of its account and network", async () => {
   const user = await newUser();
   for (let round = 0; round < 3; round += 1) {
-    const guesses = Array.from({ length: MAX_FAILURES_OF_NETWORK - 1 }, () =>
-      codeOf(login({ ...user, password: "guess" })),
-    );
+    const guesses = Array.from({ length: MAX_FAILURES.pair - 1 }, () => codeOf(login({ ...user, password: "guess" })));
     expect(new Set(await Promise.all(guesses))).toEqual(new Set([Code.Unauthenticated]));
     expect(await codeOf(login(user))).toBeUndefined();
   }

@@ -250,36 +250,6 @@ test("[MGMT-20] [MGMT-21] [MGMT-22] the last 50 calls of a key are shown newest 
   );
 });
 
-test("[KEY-11] [KEY-12] a migration counts the calls of the last day that are already in the log", async () => {
-  await using database = await testDatabase();
-  await using resources = new AsyncDisposableStack();
-  const pool = resources.adopt(createPool({ url: database.url, maxConnections: 2, applicationName: "test" }), (owned) =>
-    owned.end(),
-  );
-  const older = resources.adopt(await mkdtemp(join(tmpdir(), "toolgate-migrations-")), (dir) =>
-    rm(dir, { recursive: true }),
-  );
-  await copyFile(
-    join(migrationsOf("key-auth").dir, "0001_identity_and_keys.sql"),
-    join(older, "0001_identity_and_keys.sql"),
-  );
-  await migrate({ pool, schema: "key_auth", dir: older });
-  const now = Date.now();
-  await ensureDailyPartitions(pool, { table: USAGE_TABLE, from: new Date(now - 3 * DAY_MS), days: 5 });
-  const keyId = randomUUID();
-  const ages = [1, 90, 4_000, 40_000, 80_000, 86_300, 86_500, 200_000];
-  for (const [call, age] of ages.entries()) {
-    await pool.query(
-      `insert into ${USAGE_TABLE} (id, key_id, tool, status, duration_ms, ip, at) values ($1, $2, 'echo', $3, 1, '', $4)`,
-      [randomUUID(), keyId, call === 0 ? 429 : 200, new Date(now - age * 1000)],
-    );
-  }
-  await migrate({ pool, ...migrationsOf("key-auth") });
-  await maintainPartitions(pool, new Date(now));
-  const counts = await countCalls(pool, [keyId], countPlan(new Date(now - DAY_MS)));
-  expect(counts.get(keyId)).toBe(5);
-});
-
 test("[LOG-2] a record that Postgres refuses is parked with its reason, and the others of its message are written", async () => {
   await using nats = await testNats();
   await using keyAuth = await runKeyAuth({ natsUrl: nats.url });

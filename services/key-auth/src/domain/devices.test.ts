@@ -5,7 +5,7 @@ import { createDevices, DEVICE_MS } from "./devices.ts";
 
 const KEY = randomBytes(32);
 const START = Date.parse("2026-11-22T12:00:00Z");
-const at = (now: number, key = KEY) => createDevices({ key, now: () => now });
+const at = (now: number, key = KEY) => createDevices({ keys: [{ version: 1, key }], now: () => now });
 
 test("[MGMT] a token makes its device known to one account, for 90 days, and only under the installation's key", () => {
   const token = at(START).renew("ada", "");

@@ -1,4 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import type { SealingKey } from "@toolgate/secret-box/secret-box";
 
 /** Accounts that one device may be known to. A token has one entry for each. */
 const MAX_ENTRIES = 4;
@@ -12,7 +13,7 @@ export const DEVICE_MS = 90 * 86_400_000;
 
 /**
  * The tokens by which devices are recognised that have logged in to an account before (OWASP calls them device cookies).
- * A token contains random numbers, times and codes (HMAC-SHA-256); only whoever has the key can tell for which account.
+ * A token contains random numbers, times and codes (HMAC-SHA-256); only whoever has a sealing key can tell for which account.
  */
 export interface Devices {
   /** A name for the device, if it has logged in to the account; undefined for any other token. */
@@ -21,13 +22,21 @@ export interface Devices {
   renew(account: string, token: string): string;
 }
 
-export function createDevices({ key, now }: { key: Buffer; now: () => number }): Devices {
-  const macOf = (account: string, body: Buffer) =>
-    createHmac("sha256", key).update(`${PURPOSE}\n${account}\n`).update(body).digest();
+/** The newest sealing key signs, and all of them verify. */
+export function createDevices({ keys, now }: { keys: readonly SealingKey[]; now: () => number }): Devices {
+  const macKeys = keys
+    .toSorted((a, b) => b.version - a.version)
+    .map(({ key }) => Buffer.from(hkdfSync("sha256", key, "", PURPOSE, MAC_BYTES)));
+  const macOf = (key: Buffer | undefined, account: string, body: Buffer) =>
+    createHmac("sha256", key ?? "")
+      .update(`${account}\n`)
+      .update(body)
+      .digest();
 
   function isOf(account: string, entry: Buffer): boolean {
     const body = entry.subarray(0, NONCE_BYTES + TIME_BYTES);
-    if (!timingSafeEqual(entry.subarray(body.length), macOf(account, body))) return false;
+    const mac = entry.subarray(body.length);
+    if (!macKeys.some((key) => timingSafeEqual(mac, macOf(key, account, body)))) return false;
     return body.readUIntBE(NONCE_BYTES, TIME_BYTES) > now() - DEVICE_MS;
   }
 
@@ -40,7 +49,7 @@ export function createDevices({ key, now }: { key: Buffer; now: () => number }):
       const body = Buffer.concat([randomBytes(NONCE_BYTES), Buffer.alloc(TIME_BYTES)]);
       body.writeUIntBE(now(), NONCE_BYTES, TIME_BYTES);
       const others = entriesOf(token).filter((entry) => !isOf(account, entry));
-      const entries = [Buffer.concat([body, macOf(account, body)]), ...others.slice(0, MAX_ENTRIES - 1)];
+      const entries = [Buffer.concat([body, macOf(macKeys[0], account, body)]), ...others.slice(0, MAX_ENTRIES - 1)];
       return Buffer.concat(entries).toString("base64url");
     },
   };

@@ -2,7 +2,7 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { signPrincipal } from "@toolgate/service-host/identity/principal-token";
 import type { Principal } from "@toolgate/service-host/principal";
 import type { SigningKeyRow } from "../store/signing-keys.ts";
-import { KeptTexts } from "./kept-texts.ts";
+import { SignedTextCache } from "./signed-text-cache.ts";
 import { createSigners } from "./signing-keys.ts";
 
 /** Signs principals. */
@@ -11,7 +11,7 @@ export interface Principals {
   textOf(principal: Principal): Promise<string>;
 }
 
-const MAX_KEPT = 10_000;
+const MAX_CACHED = 10_000;
 
 /** The same principal gets the same text for 30 s, so that services verify it once and not for each request. */
 export function createPrincipals(deps: {
@@ -21,7 +21,7 @@ export function createPrincipals(deps: {
   now: () => Date;
 }): Principals {
   const newestSigner = createSigners(deps);
-  const texts = new KeptTexts({ now: deps.now, maxKept: MAX_KEPT });
+  const texts = new SignedTextCache({ now: deps.now, maxCached: MAX_CACHED });
   return {
     textOf(principal) {
       const { userId, email, workspaceId, workspace, role } = principal;

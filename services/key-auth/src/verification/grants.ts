@@ -1,5 +1,5 @@
 import { type Grant, signGrant } from "@toolgate/service-host/identity/grant-token";
-import { KeptTexts } from "../login/kept-texts.ts";
+import { SignedTextCache } from "../login/signed-text-cache.ts";
 import { createHotSigner } from "../login/signing-keys.ts";
 
 /** Signs what keys may call. */
@@ -8,12 +8,12 @@ export interface Grants {
   textOf(grant: Grant): Promise<string>;
 }
 
-const MAX_KEPT = 20_000;
+const MAX_CACHED = 20_000;
 
 /** The same grant gets the same text for 30 s, so that calls of a tool cost neither a signature nor a verification each. */
 export function createGrants(deps: Parameters<typeof createHotSigner>[0]): Grants {
   const signer = createHotSigner(deps);
-  const texts = new KeptTexts({ now: deps.now, maxKept: MAX_KEPT });
+  const texts = new SignedTextCache({ now: deps.now, maxCached: MAX_CACHED });
   return {
     textOf(grant) {
       const { workspaceId, workspace, keyId, keyName, tool } = grant;

@@ -8,7 +8,7 @@ import { insertAccountEntries } from "../../store/audit.ts";
 import { deleteSessionsOfUser } from "../../store/sessions.ts";
 import { replacePasswordHash } from "../../store/users.ts";
 import { invalid } from "../errors.ts";
-import { checkPassword, sessionSource } from "./check-password.ts";
+import { checkPassword, countedForSession } from "./check-password.ts";
 import { sessionOf } from "./session.ts";
 
 export const changePassword: Handler<Context, typeof SessionService.method.changePassword> = async (
@@ -20,9 +20,9 @@ export const changePassword: Handler<Context, typeof SessionService.method.chang
   const fault = passwordFault(newPassword);
   if (fault) throw invalid("new_password", fault);
   const credentials = { email: session.email, password: currentPassword };
-  const source = sessionSource(session);
-  const { id, email, passwordHash } = await checkPassword(context, credentials, source, call.signal);
-  const newHash = await context.passwordQueue(source, () => hashPassword(newPassword), call.signal);
+  const counted = countedForSession(session);
+  const { id, email, passwordHash } = await checkPassword(context, credentials, counted, call.signal);
+  const newHash = await context.passwordHashes(() => hashPassword(newPassword), call.signal);
   await inTransaction(context.pool, async (client) => {
     if (!(await replacePasswordHash(client, id, { from: passwordHash, to: newHash }))) {
       throw new ConnectError("the password was changed at the same time", Code.Aborted);

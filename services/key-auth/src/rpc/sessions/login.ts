@@ -9,7 +9,7 @@ import { insertAccountEntries } from "../../store/audit.ts";
 import { deleteExpiredSessions, insertSession } from "../../store/sessions.ts";
 import type { UserRow } from "../../store/users.ts";
 import { wrongPassword } from "../errors.ts";
-import { checkPassword, loginSource } from "./check-password.ts";
+import { accountHash, checkPassword, countedForLogin } from "./check-password.ts";
 import { membershipMessages } from "./session.ts";
 
 const TOKEN_BYTES = 32;
@@ -17,12 +17,12 @@ const SESSION_MS = 12 * 3_600_000;
 const JWT_MS = 3_600_000;
 
 export const login: Handler<Context, typeof SessionService.method.login> = async (context, request, call) => {
-  const source = await loginSource(context, request, call);
-  const user = await checkPassword(context, request, source, call.signal);
+  const counted = countedForLogin(context.devices, request, call);
+  const user = await checkPassword(context, request, counted, call.signal);
   const { token, expiresAt } = await startSession(context, user, request.tokenKind === TokenKind.JWT);
   const memberships = await membershipMessages(context, user.id);
   call.responseHeader.set("cache-control", "no-store");
-  const deviceToken = context.devices.renew(source.account, request.deviceToken);
+  const deviceToken = context.devices.renew(accountHash(request.email), request.deviceToken);
   return { token, expiresAt: timestampFromDate(expiresAt), memberships, deviceToken };
 };
 
