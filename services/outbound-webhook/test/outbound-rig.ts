@@ -218,7 +218,11 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
     wake: () => bus.nc.publish("dispatch.wake"),
     requestsTo: (path) => receiver.requests.filter((request) => request.path === path),
     start,
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      // Ends the attempts that the receiver holds, for which the service would wait.
+      await receiver[Symbol.asyncDispose]();
+      await resources.disposeAsync();
+    },
   };
 }
 
