@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import { createGroupBatches } from "@toolgate/postgres/fair-queue/group-batches";
-import { untilBeatMs } from "@toolgate/service-host/beat";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { ClaimDeliveries, ClaimedDelivery } from "../store/runs/claim.ts";
@@ -116,7 +115,7 @@ export function laneLoops(options: LaneOptions): Loops {
         const mayFind: boolean = places > 0 && (wasWoken || (await isDue(now())));
         const more: boolean = mayFind && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
         afterClaim = restAfter(from);
-        wasWoken = more || (await wakeUp.wait(untilBeatMs(POLL_MS), stop));
+        wasWoken = more || (await wakeUp.wait(POLL_MS, stop));
       } catch (error) {
         onError(error);
         wasWoken = await wakeUp.wait(RETRY_WAIT_MS, stop);

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { untilBeatMs } from "@toolgate/service-host/beat";
 import type { ApplyResults, CancelRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
 import { HANGS_AFTER_MS } from "../store/queue.ts";
@@ -65,7 +64,7 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
     try {
       const mayFind: boolean = wasWoken || (await options.store.isDue(options.now()));
       const { found, more }: Found = mayFind ? await claimAndSend(running, sending) : NOTHING;
-      wasWoken = more || (await wakeUp.wait(found ? FIRST_POLL_MS : untilBeatMs(POLL_MS), signal));
+      wasWoken = more || (await wakeUp.wait(found ? FIRST_POLL_MS : POLL_MS, signal));
     } catch (error) {
       onError(error);
       wasWoken = await wakeUp.wait(RETRY_WAIT_MS, signal);
