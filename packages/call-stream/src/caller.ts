@@ -51,7 +51,7 @@ export class ServedCall implements CallContext {
   readonly id: number;
   readonly deadlineMs: number;
   readonly caller: string;
-  readonly #left = new AbortController();
+  readonly #gone = new AbortController();
 
   constructor(id: number, deadlineMs: number, caller: string) {
     this.id = id;
@@ -60,11 +60,11 @@ export class ServedCall implements CallContext {
   }
 
   get signal(): AbortSignal {
-    return this.#left.signal;
+    return this.#gone.signal;
   }
 
   /** Tells the handler that nobody waits for it any more. */
   abort(reason: Error): void {
-    this.#left.abort(reason);
+    this.#gone.abort(reason);
   }
 }

@@ -28,11 +28,11 @@ export function directCall<I, O>(
     const refusal = refusalOf(options, running, maxInFlight);
     if (refusal) throw refusal;
     const { timeoutMs, signal } = options;
-    const left = new AbortController();
+    const gone = new AbortController();
     const { promise: abandoned, reject } = Promise.withResolvers<never>();
     const abandon = (error: ConnectError) => {
       reject(error);
-      left.abort(error);
+      gone.abort(error);
     };
     const cancel = () => abandon(callerGone());
     signal?.addEventListener("abort", cancel);
@@ -41,7 +41,7 @@ export function directCall<I, O>(
     const context = {
       caller,
       get signal() {
-        return left.signal;
+        return gone.signal;
       },
     };
     const responded = observeRpc(rpc, () => handler(request, context)).finally(() => {
@@ -51,7 +51,7 @@ export function directCall<I, O>(
       return await Promise.race([responded, abandoned]);
     } catch (error) {
       // The handler may still fail, but nobody waits for it.
-      throw left.signal.aborted ? error : publicError(error, onError);
+      throw gone.signal.aborted ? error : publicError(error, onError);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);

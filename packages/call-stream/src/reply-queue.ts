@@ -42,7 +42,7 @@ export class ReplyQueue {
     });
   }
 
-  /** Drops the unsent replies, because the reader has left. */
+  /** Drops the unsent replies, because the reader has disconnected. */
   discard(): void {
     this.#unsent = [];
     this.#unsentBytes = 0;

@@ -8,14 +8,14 @@ import type { Logger } from "./logger.ts";
 interface FailedCall {
   /** The full name, for the log. */
   rpc: string;
-  /** The caller's own: aborted when it has left or its deadline has passed. */
+  /** The caller's own: aborted when it has disconnected or its deadline has passed. */
   signal: AbortSignal;
   log: Logger;
 }
 
 /**
  * The error for the caller of an RPC: a `ConnectError` that is meant for the caller as it is. Any other error is logged, and
- * the caller gets only its request id. A call that fails because its caller left or its deadline passed is not logged.
+ * the caller gets only its request id. A call that fails because its caller disconnected or its deadline passed is not logged.
  */
 export function errorForCaller(error: unknown, { rpc, signal, log }: FailedCall): ConnectError {
   if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;

@@ -54,7 +54,7 @@ type ConnectTls = Pick<ProcessTls, "connectHttp2">;
 
 /**
  * gRPC over HTTP/2 to another service, with the caller's token, and with `tls` encrypted. Several base URLs, separated by
- * commas, take turns; a unary call passes over those that accept no connection. A unary call that a stopping server has
+ * commas, are used one after another; a unary call passes over those that accept no connection. A unary call that a stopping server has
  * refused unseen is sent again.
  *
  * No keepalive pings are sent, because Node sends none after the server's GOAWAY, and a server that lets its calls end would
@@ -63,8 +63,8 @@ type ConnectTls = Pick<ProcessTls, "connectHttp2">;
  */
 export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: ConnectTls): Transport {
   const servers = baseUrls.split(",").map((baseUrl) => serverAt(baseUrl.trim(), tokenFor, tls));
-  let turn = 0;
-  const next = () => servers[turn++ % servers.length] as Server;
+  let calls = 0;
+  const next = () => servers[calls++ % servers.length] as Server;
   async function nextReachable(): Promise<Server> {
     const first = next();
     if (servers.length === 1 || (await first.isReachable())) return first;

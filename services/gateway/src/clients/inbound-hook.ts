@@ -15,7 +15,7 @@ export interface HookCall {
   hook: string;
   body: Uint8Array;
   bodyTooLarge: boolean;
-  /** Names and values in turn, as Node's `rawHeaders` has them. */
+  /** Names and values alternate, as Node's `rawHeaders` has them. */
   rawHeaders: readonly string[];
   clientIp: string;
   requestId: string;

@@ -5,7 +5,7 @@ const CHECK_EVERY_MS = 50;
 
 /**
  * Closes connections that clients keep open: from the call of the returned function on, each ends with its next response,
- * whose `connection: close` says so. Resolves when no connection is left, or after `withinMs`. A server that closes
+ * whose `connection: close` says so. Resolves when there is no connection any more, or after `withinMs`. A server that closes
  * idle connections immediately cuts those on which a request is on its way, and its client cannot know whether it was handled.
  */
 export function closingConnections(server: Server): (withinMs: number) => Promise<void> {

@@ -1,18 +1,12 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
 import { ERROR_CODE_HEADER } from "../domain/error-codes.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
-const ACCEPTED = /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/i;
-
-/** Clients that accept application/problem+json get errors in the form of RFC 9457, all others the specified bodies. */
-export function acceptsProblemDetails({ headers: { accept } }: IncomingMessage): boolean {
-  return accept !== undefined && ACCEPTED.test(accept);
-}
 
 type Headers = Record<string, number | string | string[]> | undefined;
 
-/** Keeps the body of an error until it is complete, and sends it in another form. */
+/** Keeps the body of an error until it is complete, and sends it in the form of RFC 9457. */
 export function replaceErrors(response: ServerResponse): void {
   const { writeHead, write, end } = response;
   let held: { status: number; chunks: Buffer[] } | undefined;

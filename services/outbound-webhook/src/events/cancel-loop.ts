@@ -1,6 +1,5 @@
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import { isLockTimeout } from "@toolgate/postgres/data-error";
-import { untilBeatMs } from "@toolgate/service-host/beat";
 import { pause } from "@toolgate/service-host/every";
 import type { CancelStore } from "../store/deliveries/cancel-waiting.ts";
 
@@ -38,7 +37,7 @@ export async function runCancellations(options: CancelLoopOptions): Promise<void
         // A dispatcher skips a workspace while it is locked.
         announceWork();
         await pause(PAUSE_MS, signal);
-      } else await wakeUp.wait(untilBeatMs(POLL_MS), signal);
+      } else await wakeUp.wait(POLL_MS, signal);
     } catch (error) {
       const isLocked = isLockTimeout(error);
       if (!isLocked) onError(error);

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { untilBeatMs } from "@toolgate/service-host/beat";
 import type { ApplyResults, CancelRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
 import {
@@ -61,7 +60,7 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
     try {
       const mayFind: boolean = wasWoken || (await options.store.isDue(options.now()));
       const more: boolean = mayFind && (await claimAndSend(running, sending));
-      wasWoken = more || (await wakeUp.wait(untilBeatMs(POLL_MS), signal));
+      wasWoken = more || (await wakeUp.wait(POLL_MS, signal));
     } catch (error) {
       onError(error);
       wasWoken = await wakeUp.wait(RETRY_WAIT_MS, signal);

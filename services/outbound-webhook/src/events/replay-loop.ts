@@ -1,5 +1,4 @@
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
-import { untilBeatMs } from "@toolgate/service-host/beat";
 import { ReplayStepFailed, type ReplaySteps } from "../store/replay/steps.ts";
 
 interface ReplayLoopOptions {
@@ -41,5 +40,5 @@ async function stepOnce({ steps, announceWork, now }: ReplayLoopOptions): Promis
   // Needed even when the step made no deliveries: a dispatcher may have skipped the workspace while it was locked.
   if (locked) announceWork();
   const untilNextMs = nextAt ? nextAt.getTime() - now().getTime() : Number.POSITIVE_INFINITY;
-  return Math.min(Math.max(untilNextMs, worked ? 0 : BUSY_WAIT_MS), untilBeatMs(POLL_MS));
+  return Math.min(Math.max(untilNextMs, worked ? 0 : BUSY_WAIT_MS), POLL_MS);
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
-import { untilBeatMs } from "@toolgate/service-host/beat";
 import type { Lane } from "../../store/queue.ts";
 import type { ClaimTurns } from "../../store/turns/claim.ts";
 import type { RunningTurns } from "./running-turns.ts";
@@ -47,7 +46,7 @@ export async function claimTurns(options: ClaimLoopOptions): Promise<void> {
         if (claimed.turns.length === 0) claimedAtMs = Number.NEGATIVE_INFINITY;
         more = claimed.full;
       }
-      wasWoken = more || (await wakeUp.wait(untilBeatMs(POLL_MS), signal));
+      wasWoken = more || (await wakeUp.wait(POLL_MS, signal));
     } catch (error) {
       onError(error);
       wasWoken = await wakeUp.wait(RETRY_WAIT_MS, signal);

@@ -1,8 +1,10 @@
 import type { CallOptions } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { chatResult } from "../../domain/chat/chat-responses.ts";
 import { chatNamed } from "../../domain/chat/parameters.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
+import { whenClosed } from "../slots.ts";
 import { admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
@@ -13,16 +15,30 @@ const TIMEOUT_MS = 20_000;
 
 type Change = (chat: { chatId: string }, options: CallOptions) => Promise<ApiResponse>;
 
+/** [CHAT-30] [CHAT-31] [CHAT-32] POST /chat/reset */
+export function resetChat(context: ChatContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return changeChat(context, request, reply, async (chat, options) => {
+    await context.chat.resetChat(chat, options);
+    return chatResult({ success: true });
+  });
+}
+
+/** [CHAT] POST /chat/stop: the turn has ended when it responds. */
+export function stopTurn(context: ChatContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return changeChat(context, request, reply, async (chat, options) => {
+    const { stopped } = await context.chat.stopTurn(chat, options);
+    return chatResult({ success: true, stopped });
+  });
+}
+
 /** A change of a chat that needs nothing but its id, and that may be made again. */
-export async function changeChat(
+async function changeChat(
   context: ChatContext,
   request: FastifyRequest,
   reply: FastifyReply,
   change: Change,
 ): Promise<FastifyReply> {
-  const left = new AbortController();
-  reply.raw.once("close", () => left.abort());
-  const { signal } = left;
+  const signal = whenClosed(reply.raw);
   const login = chatLogin(request, { changesState: true });
   // Without a login, the body is not read.
   const reader = login && (await jsonParameters(context, request, reply, login.token));

@@ -11,14 +11,13 @@ import { type AnswerLimits, OpenAnswers } from "../../domain/chat/open-answers.t
 import { sendResponse } from "../key-api.ts";
 import { CHAT_PATHS, type ChatPath } from "../paths.ts";
 import type { AllowedOrigins } from "./allowed-origins.ts";
+import { resetChat, stopTurn } from "./change-chat.ts";
 import type { ChatContext } from "./context.ts";
 import { preflight } from "./cors.ts";
 import { showHistory } from "./history.ts";
 import { OpenStreams } from "./open-streams.ts";
-import { resetChat } from "./reset.ts";
 import { resumeStream } from "./resume.ts";
 import { sendMessage } from "./send.ts";
-import { stopTurn } from "./stop.ts";
 import { streamAnswer } from "./stream.ts";
 
 declare module "fastify" {

@@ -6,10 +6,9 @@ import { ResumeText } from "../../domain/chat/resume-text.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
-import { endFailed } from "./end-failed.ts";
 import { lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { SseStream } from "./sse-stream.ts";
-import { continued } from "./upstream.ts";
+import { continued, endFailed } from "./upstream.ts";
 
 /** [CHAT-17] [CHAT-22] GET /chat/resume */
 export async function resumeStream(

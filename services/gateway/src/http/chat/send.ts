@@ -7,6 +7,7 @@ import { type ParameterReader, sentMessage } from "../../domain/chat/parameters.
 import { receiptJson } from "../../domain/chat/server-sent-events.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
+import { whenClosed } from "../slots.ts";
 import { admit } from "./admission.ts";
 import { type ChatLogin, chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
@@ -23,9 +24,7 @@ export async function sendMessage(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const left = new AbortController();
-  reply.raw.once("close", () => left.abort());
-  const { signal } = left;
+  const signal = whenClosed(reply.raw);
   const login = chatLogin(request, { changesState: true });
   // Without a login, the body is not read.
   const sent = login && (await readSent(context, request, reply, login, signal));

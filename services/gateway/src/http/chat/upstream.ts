@@ -11,7 +11,9 @@ import {
   invalidChatRequest,
 } from "../../domain/chat/chat-responses.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
+import { sendResponse } from "../key-api.ts";
 import type { ChatContext } from "./context.ts";
+import type { SseStream } from "./sse-stream.ts";
 
 /** Without a limit of time: an answer takes as long as its model. */
 export const NO_TIMEOUT = 0;
@@ -23,7 +25,7 @@ const WAITS_MS = [20, 100, 250, 500, 1_000, 2_000, 2_000, 2_000];
 /**
  * The items of a stream of chat. When the connection breaks, `open` is called again, and must continue after the items
  * that came before, so that the client notices nothing. `idOf`: the event id of an item, if it has one. `signal`: the
- * client has left.
+ * client has disconnected.
  */
 export async function* continued<T>(
   open: () => Promise<AsyncIterable<T>>,
@@ -49,7 +51,7 @@ export async function* continued<T>(
   }
 }
 
-/** A call that may be made again, unless the client of the response `raw` has left. */
+/** A call that may be made again, unless the client of the response `raw` has disconnected. */
 export async function repeated<T>(call: () => Promise<T>, { raw }: FastifyReply): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
@@ -60,18 +62,18 @@ export async function repeated<T>(call: () => Promise<T>, { raw }: FastifyReply)
   }
 }
 
-async function waitOrThrow(error: unknown, failures: number, hasLeft: () => boolean): Promise<void> {
+async function waitOrThrow(error: unknown, failures: number, isGone: () => boolean): Promise<void> {
   const failure = ConnectError.from(error);
   const wait = WAITS_MS[failures];
   const isRefusal = failure.findDetails(ErrorEventSchema).length > 0;
   // A call that timed out has taken long already, so it is made only once more.
   const mayPass = failure.code === Code.DeadlineExceeded ? failures === 0 : PASSING.includes(failure.code);
-  if (wait === undefined || isRefusal || !mayPass || hasLeft()) throw error;
+  if (wait === undefined || isRefusal || !mayPass || isGone()) throw error;
   await sleep(wait);
-  if (hasLeft()) throw error;
+  if (isGone()) throw error;
 }
 
-/** The response to a call that chat has refused, or that failed. Nothing is logged once the client has left. */
+/** The response to a call that chat has refused, or that failed. Nothing is logged once the client has disconnected. */
 export function failureResponse({ log }: ChatContext, error: unknown, signal?: AbortSignal): ApiResponse {
   const failure = ConnectError.from(error);
   const [detail] = failure.findDetails(ErrorEventSchema);
@@ -89,4 +91,11 @@ export function failureResponse({ log }: ChatContext, error: unknown, signal?: A
       if (!signal?.aborted) log.error({ err: error }, "chat request failed unexpectedly");
       return CHAT_INTERNAL;
   }
+}
+
+/** Responds with an error, or ends a stream that has begun, so that its client connects again. */
+export function endFailed(context: ChatContext, sse: SseStream, error: unknown): void {
+  const response = failureResponse(context, error, sse.signal);
+  if (sse.reply) sendResponse(sse.reply, response);
+  else if (!sse.hasEnded) sse.cut("cut");
 }

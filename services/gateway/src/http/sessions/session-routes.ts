@@ -27,6 +27,7 @@ import {
 } from "../../domain/session-cookie.ts";
 import { containsNul } from "../../domain/text.ts";
 import { sendResponse } from "../key-api.ts";
+import { whenClosed } from "../slots.ts";
 import { isSecure, loginOfRequest, memberRoleOf } from "./login-of-request.ts";
 
 interface SessionOptions {
@@ -145,11 +146,9 @@ function described(session: { token: string; email: string; expires: Date; membe
   };
 }
 
-/** key-auth counts failed logins by address, and ends a login that waits when the caller leaves. */
+/** key-auth counts failed logins by address, and ends a login that waits when the caller disconnects. */
 function callOptions({ ip }: FastifyRequest, { raw }: FastifyReply) {
-  const left = new AbortController();
-  raw.once("close", () => left.abort());
-  return { headers: { [CLIENT_ADDRESS_HEADER]: canonicalIp(ip) }, signal: left.signal, timeoutMs: TIMEOUT_MS };
+  return { headers: { [CLIENT_ADDRESS_HEADER]: canonicalIp(ip) }, signal: whenClosed(raw), timeoutMs: TIMEOUT_MS };
 }
 
 /** A string that Postgres can store. */
@@ -167,7 +166,7 @@ function refusalOf(error: unknown, unauthenticated: ApiResponse, log: Logger): A
     case Code.InvalidArgument:
       return BAD_REQUEST;
     case Code.Canceled:
-      // Nobody reads this: the caller has left.
+      // Nobody reads this: the caller has disconnected.
       return INTERNAL_ERROR;
     default:
       log.error({ err: error }, "session request failed unexpectedly");

@@ -42,7 +42,7 @@ interface CallUsage {
   recorded: "no" | "yes" | "perhaps";
 }
 
-/** What is known of a call before anything is waited for. Node forgets the address of a client that has left. */
+/** What is known of a call before anything is waited for. Node forgets the address of a client that has disconnected. */
 interface Arrival {
   clientIp: string;
   arrivedAtMs: number;
