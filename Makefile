@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults silence chat-faults recovery rollouts fuzz attack sbom gen format bench bench-hostile bench-large clean clean-data chart clients cluster image-test
+.PHONY: help setup run watch debug test verify check unit gen format bench chart sbom clean clean-data
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -23,17 +23,19 @@ watch: setup ## As run, and restarts whenever a source file changes
 debug: setup ## As run in the split topology, with SERVICE=<name> under the inspector at 127.0.0.1:9229
 	@TOPOLOGY=split INSPECT=$(or $(SERVICE),$(error name the service: make debug SERVICE=key-auth)) exec node deploy/local/src/run.ts
 
-test: setup ## All checks and tests; ends with "N passed, N failed"
+test: setup ## Types, lint, protos and tests on real servers, about 8 minutes; ends with "N passed, N failed"
 	@exec node deploy/local/src/testing/test.ts
+
+verify: setup ## Faults, attacks, rollouts and all else that takes long: docs/testing.md (PART="faults fuzz" for some)
+	@test -d deploy/clients/node_modules || npm ci --prefix deploy/clients
+	@sh deploy/clients/install-python.sh
+	@exec node deploy/local/src/testing/test.ts verify $(PART)
 
 check: setup ## Types, format and lint, layers and import cycles, floating promises, proto rules, generated code
 	@exec node deploy/local/src/testing/check.ts
 
 unit: setup ## The tests next to the code
 	@exec vitest run /src/
-
-integration: setup ## The tests of whole services, in test/ folders
-	@exec vitest run /test/
 
 gen: setup ## Generates gen/ from proto/, documentation of events, files of the Helm chart and of the chat widget
 	@buf generate
@@ -45,61 +47,11 @@ gen: setup ## Generates gen/ from proto/, documentation of events, files of the 
 format: setup ## Formats the code and applies safe lint fixes
 	@exec biome check --write .
 
-bench: setup ## Measures throughput and latency next to peers, writes bench/RESULTS.md
+bench: setup ## Measures calls, deliveries, hooks, chat and neighbours, writes bench/RESULTS.md (12 min on a quiet machine)
 	@exec node bench/run.ts
-
-bench-hostile: setup ## Prints how long deliveries take while other endpoints of the workspace hang, drip and flood
-	@exec node bench/hostile-endpoints.ts
-
-bench-large: setup ## Measures management on tables of 10 million rows, writes bench/LARGE-TABLES.md (10 GB of disk)
-	@exec node bench/run.ts --only large
-
-faults: export FAULT_REPORT := bench/FAULTS.md
-faults: export HOOK_FAULT_REPORT := bench/HOOK-FAULTS.md
-faults: export FAULT_ROUNDS ?= 20
-faults: setup ## Kills each process and server 20 times under load and counts, writes bench/FAULTS.md and HOOK-FAULTS.md (FAULT_ROUNDS)
-	@exec vitest run --no-file-parallelism deploy/installation/test/faults/faults.test.ts deploy/installation/test/faults/hooks
-
-fuzz: export FUZZ_CASES ?= 100000
-fuzz: export FUZZ_SEED := $(or $(FUZZ_SEED),$(shell date +%s))
-fuzz: setup ## Sends 100,000 random calls to hooks and checks what they caused (FUZZ_CASES, FUZZ_SEED)
-	@exec vitest run deploy/installation/test/fuzz
-
-attack: export ATTACK_ROUNDS ?= 1
-attack: export ATTACK_REPORT ?= bench/ATTACKS.md
-attack: setup ## Attacks the sandbox, also over HTTP in both topologies, and counts what others lose and wait, writes bench/ATTACKS.md (ATTACK_ROUNDS)
-	@exec vitest run --no-file-parallelism installation/test/attacks attack-errors.test bombs.test compiler.test cpu.test kept-state.test memory.test escape.test
-
-silence: export SILENCE_REPORT ?= bench/SILENCES.md
-silence: export SILENCE_ROUNDS ?= 3
-silence: setup ## Kills each part under a steady load of deliveries and shows how long endpoints get nothing, writes bench/SILENCES.md (SILENCE_ROUNDS)
-	@exec vitest run deploy/installation/test/silence
-
-chat-faults: export CHAT_FAULT_ANSWERS ?= 200
-chat-faults: setup ## Kills workers, gateway and NATS during 200 streamed answers of chats (CHAT_FAULT_ANSWERS, FAULT_SEED)
-	@exec vitest run deploy/installation/test/chat/faults
-
-recovery: export RECOVERY := 1
-recovery: setup ## Loses Redis, NATS, both, and each server of a NATS cluster, restores a dump, and PostgreSQL to a moment, and uses everything afterwards
-	@exec vitest run --no-file-parallelism deploy/installation/test/recovery
-
-rollouts: export ROLLOUTS := 1
-rollouts: setup ## Restarts every role under load, scales workers, upgrades from the previous version, and counts (7 min; ROLLOUT_FROM)
-	@exec vitest run --no-file-parallelism deploy/installation/test/rollouts
 
 chart: setup ## Lints and renders the Helm chart with every profile and checks what it makes
 	@exec vitest run deploy/chart-tests
-
-cluster: setup ## Installs the Helm chart on a real control plane with simulated nodes (needs Go, and long the first time)
-	@exec node deploy/cluster/src/main.ts $(FILES)
-
-image-test: setup ## Runs every role from the file tree of a built image (IMAGE_ROOT; as root), see docs/kubernetes.md
-	@exec vitest run deploy/installation/test/image
-
-clients: setup ## Calls tools with clients that four generators make from an OpenAPI document (one needs Python)
-	@test -d deploy/clients/node_modules || npm ci --prefix deploy/clients
-	@sh deploy/clients/install-python.sh
-	@exec vitest run deploy/installation/test/clients
 
 sbom: setup ## Writes what Toolgate consists of, as CycloneDX and as a list of licences, to .data/sbom
 	@exec node deploy/local/src/dependencies/write-sbom.ts

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the generator that is written in Python; without Python 3 and its venv, `make clients` does without it.
+# Installs the generator that is written in Python; without Python 3 and its venv, `make verify PART=clients` does without it.
 cd "$(dirname "$0")/node_modules" || exit 1
 [ -x .python/bin/openapi-python-client ] && exit 0
 if python3 -m venv .python && .python/bin/pip install --quiet --disable-pip-version-check --requirement ../requirements.txt; then

@@ -1,4 +1,4 @@
-// What make cluster compiles: Kubernetes, kubectl, helm and KWOK at one version of Kubernetes' libraries.
+// What make verify PART=cluster compiles: Kubernetes, kubectl, helm and KWOK at one version of Kubernetes' libraries.
 module toolgate.example/cluster
 
 go 1.26.0
