@@ -1,11 +1,11 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults silence chat-faults recovery rollouts fuzz attack sbom gen format bench bench-hostile bench-large simulate clean clean-data chart clients cluster image-test
+.PHONY: help setup run watch test check unit integration faults silence chat-faults recovery rollouts fuzz attack sbom gen format bench clean clean-data chart clients cluster image-test
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
-# The first start compiles every file; later ones need less memory (bench/src/idle measures it with both) and a third less CPU.
-run watch debug test: export NODE_COMPILE_CACHE ?= $(CURDIR)/node_modules/.cache/compiled
+# The first start compiles every file; later ones need less memory and a third less CPU.
+run watch test: export NODE_COMPILE_CACHE ?= $(CURDIR)/node_modules/.cache/compiled
 run_node = node --max-semi-space-size=32 --v8-pool-size=1
 
 help: ## Shows this list
@@ -19,9 +19,6 @@ run: setup ## Starts everything with a demo workspace (PORT, DATA_DIR, TOPOLOGY=
 
 watch: setup ## As run, and restarts whenever a source file changes
 	@exec $(run_node) --watch deploy/local/src/run.ts
-
-debug: setup ## As run in the split topology, with SERVICE=<name> under the inspector at 127.0.0.1:9229
-	@TOPOLOGY=split INSPECT=$(or $(SERVICE),$(error name the service: make debug SERVICE=key-auth)) exec node deploy/local/src/run.ts
 
 test: setup ## All checks and tests; ends with "N passed, N failed"
 	@exec node deploy/local/src/testing/test.ts
@@ -45,22 +42,11 @@ gen: setup ## Generates gen/ from proto/, documentation of events, files of the 
 format: setup ## Formats the code and applies safe lint fixes
 	@exec biome check --write .
 
-bench: setup ## Measures throughput and latency next to peers, writes bench/RESULTS.md
+bench: setup ## Measures calls, deliveries, hooks, chat and noisy neighbours beside peers, writes bench/RESULTS.md (10 min)
 	@exec node bench/run.ts
 
-bench-hostile: setup ## Prints how long deliveries take while other endpoints of the workspace hang, drip and flood
-	@exec node bench/hostile-endpoints.ts
-
-bench-large: setup ## Measures management on tables of 10 million rows, writes bench/LARGE-TABLES.md (10 GB of disk)
-	@exec node bench/run.ts --only large
-
-simulate: setup ## Simulates the delivery of webhooks with up to 10,000 workspaces, writes bench/SIMULATION.md
-	@exec node bench/simulate/run.ts
-
-faults: export FAULT_REPORT := bench/FAULTS.md
-faults: export HOOK_FAULT_REPORT := bench/HOOK-FAULTS.md
 faults: export FAULT_ROUNDS ?= 20
-faults: setup ## Kills each process and server 20 times under load and counts, writes bench/FAULTS.md and HOOK-FAULTS.md (FAULT_ROUNDS)
+faults: setup ## Kills each process and server 20 times under load and counts (FAULT_ROUNDS)
 	@exec vitest run --no-file-parallelism deploy/installation/test/faults/faults.test.ts deploy/installation/test/faults/hooks
 
 fuzz: export FUZZ_CASES ?= 100000
@@ -69,13 +55,11 @@ fuzz: setup ## Sends 100,000 random calls to hooks and checks what they caused (
 	@exec vitest run deploy/installation/test/fuzz
 
 attack: export ATTACK_ROUNDS ?= 1
-attack: export ATTACK_REPORT ?= bench/ATTACKS.md
-attack: setup ## Attacks the sandbox, also over HTTP in both topologies, and counts what others lose and wait, writes bench/ATTACKS.md (ATTACK_ROUNDS)
+attack: setup ## Attacks the sandbox, also over HTTP in both topologies, and counts what others lose and wait (ATTACK_ROUNDS)
 	@exec vitest run --no-file-parallelism installation/test/attacks attack-errors.test bombs.test compiler.test cpu.test kept-state.test memory.test escape.test
 
-silence: export SILENCE_REPORT ?= bench/SILENCES.md
 silence: export SILENCE_ROUNDS ?= 3
-silence: setup ## Kills each part under a steady load of deliveries and shows how long endpoints get nothing, writes bench/SILENCES.md (SILENCE_ROUNDS)
+silence: setup ## Kills each part under a steady load of deliveries and shows how long endpoints get nothing (SILENCE_ROUNDS)
 	@exec vitest run deploy/installation/test/silence
 
 chat-faults: export CHAT_FAULT_ANSWERS ?= 200
@@ -104,8 +88,8 @@ clients: setup ## Calls tools with clients that four generators make from an Ope
 	@sh deploy/clients/install-python.sh
 	@exec vitest run deploy/installation/test/clients
 
-sbom: setup ## Writes what Toolgate consists of, as CycloneDX and as a list of licences, to .data/sbom
-	@exec node deploy/local/src/dependencies/write-sbom.ts
+sbom: setup ## Prints what Toolgate consists of, with checksums and licences, as CycloneDX
+	@exec npm sbom --package-lock-only --sbom-format=cyclonedx --omit=dev
 
 clean: ## Removes packages and tools; data stays
 	@rm -rf node_modules .tools coverage

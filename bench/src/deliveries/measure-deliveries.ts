@@ -1,152 +1,136 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
-import type { BenchInstallation } from "../installation/start-installation.ts";
-import { type BacklogFigures, type DeliveriesSettings, measureBacklog } from "./backlog.ts";
-import type { EventTarget } from "./messages.ts";
-import { greet, type Pace, type Saturated, type Steady, saturate, sendSteadily } from "./traffic.ts";
+import type { Bench } from "../bench.ts";
+import type { BenchProcess } from "../bench-process.ts";
+import { type BenchInstallation, makeEndpoint } from "../installation.ts";
+import { type Groups, startMeter, sum } from "../meter.ts";
+import type { PostLoopArgument, PostLoopOrder } from "../peers/post-loop.ts";
+import type { Latency } from "../statistics.ts";
+import { figure, table, withRatio } from "../table.ts";
+import type { EventTarget, Published, PublisherArgument, PublisherOrder } from "./messages.ts";
 
-/** Endpoints, and the pace at which latency is measured: a third of the target rate, where there is one. */
-type Size = DeliverySize & { perSecond: number };
+export type Publisher = BenchProcess<object, PublisherOrder, Published>;
 
-const SIZES: readonly Size[] = [
-  { endpoints: 1, workspaces: 1, perSecond: 100 },
-  { endpoints: 100, workspaces: 5, perSecond: 333 },
-  { endpoints: 1_000, workspaces: 100, perSecond: 500 },
+/** What Toolgate sends at the same time to one endpoint. */
+const CONNECTIONS_PER_ENDPOINT = 5;
+const SIZES = [
+  { endpoints: 1, workspaces: 1, connections: CONNECTIONS_PER_ENDPOINT, backlog: 500 },
+  { endpoints: 100, workspaces: 5, connections: 50, backlog: 2_000 },
 ];
+const STEADY_PER_SECOND = 200;
+const LEAD_MS = 2_000;
+const POLL_MS = 20;
+const DRAIN_MS = 60_000;
+const CONCURRENT_REQUESTS = 4;
 
-export type SizeFigures = DeliverySize & {
-  full: Saturated;
-  third: Steady;
-  /** Transactions of the whole installation in PostgreSQL per delivery at the full rate. */
-  transactions: number;
-};
+/** Numbers of events are different for each publisher, as the receiver tells events by them. */
+let publishers = 1;
 
-export type DeliveryFigures = {
-  sizes: SizeFigures[];
-  hanging: HangingFigures[];
-  backlog: BacklogFigures;
-};
+export function startPublisher({ start }: Bench, { servers }: BenchInstallation): Promise<Publisher> {
+  const argument: PublisherArgument = { natsUrl: servers.natsUrl, firstNumber: publishers++ * 100_000_000 };
+  return start("deliveries/publisher.ts", argument);
+}
 
-const MIN_FULL_MS = 10_000;
-const BACKLOG_PER_ENDPOINT = 20;
-const MIN_BACKLOG = 300;
-const MAX_BACKLOG = 3_000;
-
-export async function measureDeliveries(settings: DeliveriesSettings): Promise<DeliveryFigures> {
-  const sizes: SizeFigures[] = [];
-  const kept: { size: SizeFigures; set: EndpointSet }[] = [];
-  for (const size of SIZES) {
-    const set = await registerEndpoints(settings.installation, settings.receiverUrl, size);
-    const figures = await measureSize(settings, size, set);
-    sizes.push(figures);
-    if (size.workspaces > 1) kept.push({ size: figures, set });
+/** From an event to the webhook that the customer's server has received, beside a loop that posts what it is given. */
+export async function measureDeliveries(bench: Bench): Promise<string> {
+  const { single, receiver, start, windowMs, log } = bench;
+  const publisher = await startPublisher(bench, single);
+  const argument: PostLoopArgument = { url: receiver.url, ca: receiver.ca };
+  const loop = await start<object, PostLoopOrder, Published>("peers/post-loop.ts", argument);
+  const rates: { endpoints: number; name: string; perSecond: number; peer: number; cpuUs: number }[] = [];
+  const steady: { name: string; latency: Latency; peer: Latency; missing: number }[] = [];
+  for (const { endpoints, workspaces, connections, backlog } of SIZES) {
+    const { targets, paths } = await registerEndpoints(bench, endpoints, workspaces);
+    const posting = startMeter({ loop: [loop.pid] });
+    const posted = await loop.ask({ paths, connections, forMs: windowMs });
+    const peer = ((posted.until - posted.from) / windowMs) * 1000;
+    const loopUs = ((posting().loop ?? 0) * 1000) / (posted.until - posted.from);
+    const full = await saturate(bench, publisher, { targets, backlog });
+    rates.push({ endpoints, name: "loop", perSecond: peer, peer, cpuUs: loopUs });
+    rates.push({ endpoints, name: "Toolgate", peer, ...full });
+    log(`deliveries to ${endpoints}: ${figure(full.perSecond)}/s, the loop ${figure(peer)}/s`);
+    if (endpoints === 1) continue;
+    const pace = { perSecond: STEADY_PER_SECOND, forMs: 2 * windowMs };
+    const ofLoop = await untilReceived(bench, await loop.ask({ paths, connections, ...pace }));
+    const ofToolgate = await untilReceived(bench, await publisher.ask({ targets, ...pace }));
+    steady.push({ name: "loop", ...ofLoop, peer: ofLoop.latency });
+    steady.push({ name: "Toolgate", ...ofToolgate, peer: ofLoop.latency });
+    log(`at ${STEADY_PER_SECOND}/s: p50 ${figure(ofToolgate.latency.p50Ms, 1)} ms`);
   }
-  const hanging: HangingFigures[] = [];
-  const healthy: EndpointSet["targets"] = [];
-  for (const { size, set } of kept) {
-    const figures = await measureHanging(settings, size, set);
-    hanging.push(figures);
-    healthy.splice(0, healthy.length, ...set.targets.slice(figures.hangingEndpoints));
-  }
-  return { sizes, hanging, backlog: await measureBacklog(settings, healthy) };
+  return [
+    table(rates, {
+      "": ({ name, endpoints }) => `${name}, ${endpoints} endpoint${endpoints === 1 ? " with a backlog" : "s"}`,
+      "deliveries/s": ({ perSecond, peer }) => withRatio(perSecond, peer),
+      "CPU µs/delivery": ({ cpuUs }) => figure(cpuUs),
+    }),
+    `${STEADY_PER_SECOND} events a second to ${SIZES.at(-1)?.endpoints} endpoints:`,
+    table(steady, {
+      "": ({ name }) => name,
+      "p50 ms": ({ latency, peer }) => withRatio(latency.p50Ms, peer.p50Ms, 1),
+      "p99 ms": ({ latency, peer }) => withRatio(latency.p99Ms, peer.p99Ms, 1),
+      missing: ({ missing }) => figure(missing),
+    }),
+  ].join("\n\n");
 }
 
-async function measureSize(settings: DeliveriesSettings, size: Size, set: EndpointSet): Promise<SizeFigures> {
-  const { traffic, seconds, installation, log } = settings;
-  const { endpoints, workspaces, perSecond } = size;
-  const { pool } = installation.servers;
-  const transactions = async () => {
-    const { rows } = await pool.query(
-      "select xact_commit::integer as count from pg_stat_database where datname = current_database()",
-    );
-    return rows[0].count as number;
-  };
-  await traffic.publisher.ask({ kind: "targets", targets: set.targets });
-  await greet(traffic, endpoints);
-  const backlog = Math.min(Math.max(endpoints * BACKLOG_PER_ENDPOINT, MIN_BACKLOG), MAX_BACKLOG);
-  const before = await transactions();
-  const full = await saturate(traffic, backlog, Math.max(MIN_FULL_MS, seconds * 1000));
-  const perDelivery = ((await transactions()) - before) / full.deliveredInAll;
-  const third = await sendSteadily(traffic, { perSecond, forMs: (seconds * 1000 * 2) / 3 });
-  const { p50Ms, p99Ms } = third.latency;
-  log(
-    `deliveries to ${endpoints}: ${full.perSecond.toFixed(0)}/s; at ${perSecond}/s p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms`,
-  );
-  return { endpoints, workspaces, full, third, transactions: perDelivery };
-}
-
-const HANGING_SHARE = 0.1;
-
-export type HangingFigures = DeliverySize & {
-  hangingEndpoints: number;
-  hungRequests: number;
-  /** The same endpoints and pace with all of them responding. */
-  quiet: Steady;
-  /** From the moment they begin to hang until their first attempts have timed out. */
-  onset: Steady;
-  /** After the onset. */
-  after: Steady;
-};
-
-/** Longer than the 10 s after which an attempt times out. */
-const ONSET_MS = 12_000;
-
-/** Healthy endpoints while others never respond, at the pace of `third`. */
-async function measureHanging(
-  { traffic, seconds, log }: DeliveriesSettings,
-  { endpoints, workspaces, third: quiet }: DeliverySize & { third: Steady },
-  set: EndpointSet,
-): Promise<HangingFigures> {
-  const { publisher, receiver } = traffic;
-  await publisher.ask({ kind: "targets", targets: set.targets });
-  await greet(traffic, endpoints);
-  // Neighbours belong to different workspaces, so every workspace has its share of the first ones.
-  const paths = set.paths.slice(0, Math.round(endpoints * HANGING_SHARE));
-  const before = await receiver.ask({ kind: "hang", paths });
-  const { perSecond } = quiet;
-  const pace: Omit<Pace, "forMs"> = { perSecond, getsResponse: (n) => n % endpoints >= paths.length };
-  const onset = await sendSteadily(traffic, { ...pace, forMs: ONSET_MS });
-  const after = await sendSteadily(traffic, { ...pace, forMs: (seconds * 1000 * 2) / 3 });
-  const { hung } = await receiver.ask({ kind: "count" });
-  const p99 = (steady: Steady) => steady.latency.p99Ms.toFixed(1);
-  log(
-    `of ${endpoints} hang ${paths.length}: p99 ${p99(onset)} ms at the onset, ${p99(after)} after, ${p99(quiet)} without`,
-  );
-  const hungRequests = hung - before.hung;
-  return { endpoints, workspaces, hangingEndpoints: paths.length, hungRequests, quiet, onset, after };
-}
-
-/** Endpoints, each of which subscribes to a type of its own, and the paths of their URLs. */
-export type EndpointSet = { targets: EventTarget[]; paths: string[] };
-
-/** How many endpoints, in how many workspaces. */
-export type DeliverySize = { endpoints: number; workspaces: number };
-
-const CONCURRENT_REQUESTS = 8;
-/** As many as there are database connections: each occupies one while a password is hashed. */
-const CONCURRENT_WORKSPACES = 2;
-
-/**
- * Registers endpoints over the management API. Neighbours in the list belong to different workspaces, so that events
- * taken in turn load all workspaces evenly.
- */
-export async function registerEndpoints(
-  installation: BenchInstallation,
-  receiverUrl: string,
-  { endpoints, workspaces }: DeliverySize,
-): Promise<EndpointSet> {
+/** Endpoints, each with a type of event of its own; neighbours in the list belong to different workspaces. */
+async function registerEndpoints({ single, receiver }: Bench, endpoints: number, workspaces: number) {
   const names = Array.from({ length: workspaces }, (_, index) => `hooks-${endpoints}-${index}`);
-  const ids = await pLimit(CONCURRENT_WORKSPACES).map(names, (name) => installation.addWorkspace(name));
-  const plan = Array.from({ length: endpoints }, (_, index) => {
+  const ids = await pLimit(1).map(names, (name) => single.addWorkspace(name));
+  const targets = Array.from({ length: endpoints }, (_, index): EventTarget => {
     const at = index % names.length;
     return { workspace: names[at] as string, workspaceId: ids[at] as string, type: `custom.e${index}` };
   });
-  const paths = plan.map((_, index) => `/${endpoints}/${index}`);
-  await pLimit(CONCURRENT_REQUESTS).map(plan, ({ workspace, type }, index) =>
-    installation.manage("outbound_webhook.v1.EndpointService/CreateEndpoint", {
-      workspace,
-      url: `${receiverUrl}${paths[index]}`,
-      events: [type],
-    }),
+  const paths = targets.map((_, index) => `/${endpoints}/${index}`);
+  await pLimit(CONCURRENT_REQUESTS).map(targets, ({ workspace, type }, index) =>
+    makeEndpoint(single, workspace, `${receiver.url}${paths[index]}`, type),
   );
-  return { targets: plan, paths };
+  return { targets, paths };
+}
+
+/** Maintains a bounded backlog of events and counts what arrives. Ends when the backlog has been delivered. */
+async function saturate(
+  bench: Bench,
+  publisher: Publisher,
+  { targets, backlog }: { targets: EventTarget[]; backlog: number },
+): Promise<{ perSecond: number; cpuUs: number }> {
+  const { receiver, single, windowMs, signal } = bench;
+  const { received: first } = await receiver.process.ask({});
+  let published: Published = { from: 0, until: 0 };
+  let count = 0;
+  const feedFor = async (forMs: number) => {
+    for (const untilMs = performance.now() + forMs; performance.now() < untilMs; ) {
+      const outstanding = count - ((await receiver.process.ask({})).received - first);
+      if (outstanding < backlog) {
+        published = await publisher.ask({ targets, burst: backlog - outstanding });
+        count += published.until - published.from;
+      }
+      await sleep(POLL_MS, undefined, { signal });
+    }
+  };
+  await feedFor(LEAD_MS);
+  const groups: Groups = single.groups;
+  const stop = startMeter(groups);
+  const begin = await receiver.process.ask({});
+  await feedFor(windowMs);
+  const end = await receiver.process.ask({});
+  const delivered = end.received - begin.received;
+  const cpuUs = (sum(Object.values(stop())) * 1000) / delivered;
+  await untilReceived(bench, published);
+  return { perSecond: (delivered / (end.atMs - begin.atMs)) * 1000, cpuUs };
+}
+
+/** Waits for these events; `missing` are those that have not come when the time is up. */
+export async function untilReceived(
+  { receiver, signal }: Bench,
+  range: Published,
+): Promise<{ latency: Latency; missing: number }> {
+  const wanted = range.until - range.from;
+  const deadline = performance.now() + DRAIN_MS;
+  for (;;) {
+    const { latency } = await receiver.process.ask(range);
+    const missing = wanted - latency.count;
+    if (missing === 0 || performance.now() > deadline) return { latency, missing };
+    await sleep(5 * POLL_MS, undefined, { signal });
+  }
 }

@@ -2,7 +2,7 @@
 // Nothing is stored, so nobody can resume, and there are no users, tools or limits.
 import { Agent, createServer, request as sendRequest } from "node:http";
 import type { AddressInfo } from "node:net";
-import { childArgument, replyToParent } from "../machine/child-process.ts";
+import { childArgument, replyToParent } from "../bench-process.ts";
 
 const { modelPort } = childArgument<{ modelPort: number }>();
 const agent = new Agent({ keepAlive: true });
