@@ -18,7 +18,7 @@ let isShared = false;
 
 /**
  * From now on, the messages that this process encodes share one buffer. By itself the library begins each message with 128
- * bytes and doubles them until it fits, and calls travel in messages of many KiB (bench/PROFILE.md). A message that does not
+ * bytes and doubles them until it fits, and calls travel in messages of many KiB. A message that does not
  * fit moves to a buffer of its own. A new shared buffer is made for a message that is encoded while another one is using the
  * shared one, and after a message that could not be encoded.
  */

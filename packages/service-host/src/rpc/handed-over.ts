@@ -11,7 +11,7 @@ interface Place {
 /**
  * Two interceptors of one server in this process: `leave`, its outermost, and `take`, the innermost of its clients. They give
  * the caller of a unary RPC the very message that the handler returned, which nobody may change afterwards. To encode and
- * decode it takes as long as to write it as JSON, and three times as long for definitions of tools (bench/PROFILE.md).
+ * decode it takes as long as to write it as JSON, and three times as long for definitions of tools.
  * Requests are mostly small: they are encoded, so that a handler gets a copy.
  */
 export function handOver(): { leave: Interceptor; take: Interceptor } {
