@@ -1,11 +1,11 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch test check unit integration faults silence chat-faults recovery rollouts fuzz attack sbom gen format bench clean clean-data chart clients cluster image-test
+.PHONY: help setup run watch debug test check unit integration faults silence chat-faults recovery rollouts fuzz attack sbom gen format bench clean clean-data chart clients cluster image-test
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The first start compiles every file; later ones need less memory and a third less CPU.
-run watch test: export NODE_COMPILE_CACHE ?= $(CURDIR)/node_modules/.cache/compiled
+run watch debug test: export NODE_COMPILE_CACHE ?= $(CURDIR)/node_modules/.cache/compiled
 run_node = node --max-semi-space-size=32 --v8-pool-size=1
 
 help: ## Shows this list
@@ -19,6 +19,9 @@ run: setup ## Starts everything with a demo workspace (PORT, DATA_DIR, TOPOLOGY=
 
 watch: setup ## As run, and restarts whenever a source file changes
 	@exec $(run_node) --watch deploy/local/src/run.ts
+
+debug: setup ## As run in one process, under the inspector at 127.0.0.1:9229
+	@exec $(run_node) --inspect deploy/local/src/run.ts
 
 test: setup ## All checks and tests; ends with "N passed, N failed"
 	@exec node deploy/local/src/testing/test.ts
