@@ -4,7 +4,7 @@
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
-# The first start compiles every file; later ones need less memory (bench/src/idle measures it with both) and a third less CPU.
+# The first start compiles every file; later ones need less memory and a third less CPU.
 run watch debug test: export NODE_COMPILE_CACHE ?= $(CURDIR)/node_modules/.cache/compiled
 run_node = node --max-semi-space-size=32 --v8-pool-size=1
 
@@ -20,8 +20,8 @@ run: setup ## Starts everything with a demo workspace (PORT, DATA_DIR, TOPOLOGY=
 watch: setup ## As run, and restarts whenever a source file changes
 	@exec $(run_node) --watch deploy/local/src/run.ts
 
-debug: setup ## As run in the split topology, with SERVICE=<name> under the inspector at 127.0.0.1:9229
-	@TOPOLOGY=split INSPECT=$(or $(SERVICE),$(error name the service: make debug SERVICE=key-auth)) exec node deploy/local/src/run.ts
+debug: setup ## As run in one process, under the inspector at 127.0.0.1:9229
+	@exec $(run_node) --inspect deploy/local/src/run.ts
 
 test: setup ## Types, lint, protos and tests on real servers, about 8 minutes; ends with "N passed, N failed"
 	@exec node deploy/local/src/testing/test.ts
@@ -53,8 +53,8 @@ bench: setup ## Measures calls, deliveries, hooks, chat and neighbours, writes b
 chart: setup ## Lints and renders the Helm chart with every profile and checks what it makes
 	@exec vitest run deploy/chart-tests
 
-sbom: setup ## Writes what Toolgate consists of, as CycloneDX and as a list of licences, to .data/sbom
-	@exec node deploy/local/src/dependencies/write-sbom.ts
+sbom: setup ## Prints what Toolgate consists of, with checksums and licences, as CycloneDX
+	@exec npm sbom --package-lock-only --sbom-format=cyclonedx --omit=dev
 
 clean: ## Removes packages and tools; data stays
 	@rm -rf node_modules .tools coverage

@@ -1,131 +1,102 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Pool } from "@toolgate/postgres/pool";
-import pLimit from "p-limit";
-import { type BenchInstallation, startInstallation } from "./installation/start-installation.ts";
-import { startGenerator } from "./load/generator-process.ts";
-import type { HookTarget, LoadMode } from "./load/score.ts";
-import { startBenchProcess } from "./machine/child-process.ts";
-import { startMeter, sumOf } from "./machine/meter.ts";
-import type { FastifyInsertArgument } from "./peers/fastify-hooks.ts";
-import type { BenchSettings, Part } from "./report.ts";
+import type { Bench } from "./bench.ts";
+import { hookCallsOf, makeHooks, saveTool } from "./installation.ts";
+import type { LoadMode, LoadRequest, LoadResult } from "./load/orders.ts";
+import { type Groups, startMeter, sum } from "./meter.ts";
 import { summarise } from "./statistics.ts";
+import { figure, table, withRatio } from "./table.ts";
 
-/** A hook to send to. */
-export type BenchHook = { id: string; path: string; secret: string };
-
-const WORKSPACES = 20;
-const HOOKS_PER_WORKSPACE = 8;
-/** Calls per clock minute, the highest limit that a hook can have. */
-const MAX_CALLS_PER_MINUTE = 10_000;
-const CONCURRENT_REQUESTS = 2;
-const PER_SECOND = 200;
-const WARM_UP_MS = 2_000;
+const WORKSPACES = 10;
+const HOOKS_PER_WORKSPACE = 4;
+const HANDLER = "export default async ({ text, count }) => ({ success: true, text, count });";
+const CONNECTIONS = 64;
+const STEADY_PER_SECOND = 100;
 const POLL_MS = 100;
 const RUN_WITHIN_MS = 180_000;
-const LOGGED_AFTER_MS = 2_000;
 
-export async function measureHooks(settings: BenchSettings): Promise<Part> {
-  const { signal, log, seconds } = settings;
-  await using resources = new AsyncDisposableStack();
-  const installation = resources.use(
-    await startInstallation("single", { ...settings, dataDir: `${settings.dataDir}/hooks` }),
-  );
-  const { pool, databaseUrl } = installation.servers;
-  const argument: FastifyInsertArgument = { databaseUrl };
-  const entry = new URL("./peers/fastify-hooks.ts", import.meta.url);
-  const peer = resources.use(await startBenchProcess<{ port: number }>(entry, { argument, signal }));
-  const generator = await startGenerator(resources, signal);
-  const workspaces = Array.from({ length: WORKSPACES }, (_, index) => `hooked-${index}`);
-  const hooks = await addHooks(installation, workspaces, HOOKS_PER_WORKSPACE);
-  const send = (port: number, mode: LoadMode) => {
-    const target: HookTarget = { port, hooks };
-    return generator.ask({ target, mode, warmUpMs: WARM_UP_MS, measureMs: seconds * 1_000 });
+/** Signed calls of hooks that run a tool, beside a server written by hand that only stores them. */
+export async function measureHooks(bench: Bench): Promise<string> {
+  const { single, fastify, windowMs, log } = bench;
+  const requests: LoadRequest[] = [];
+  for (let index = 0; index < WORKSPACES; index += 1) {
+    const workspace = `hooked-${index}`;
+    await single.addWorkspace(workspace);
+    await saveTool(single, { workspace, name: "target", handler: HANDLER, hook: true });
+    requests.push(...hookCallsOf(await makeHooks(single, workspace, "target", HOOKS_PER_WORKSPACE)));
+  }
+  const closed: LoadMode = { kind: "closed", connections: CONNECTIONS };
+  const send = async (target: { port: number; groups: Groups }, mode: LoadMode, forMs: number) => {
+    const load = await bench.generators[0].ask({ port: target.port, requests, mode, forMs });
+    return { load, refused: load.responses - (load.statuses[202] ?? 0) };
   };
-  const stored = await send(peer.ready.port, { kind: "closed", concurrency: 64 });
-  const accepted = await send(installation.port, { kind: "closed", concurrency: 64 });
-  await untilRun(pool, signal);
-  using meter = startMeter(installation.groups);
+  await send(single, closed, windowMs / 2);
+  await untilRun(bench);
+  const peer = await send(fastify, closed, windowMs);
+  const stop = startMeter(single.groups);
+  const fromMs = performance.now();
+  const flood = await send(single, closed, windowMs);
+  await untilRun(bench);
+  const runPerSecond = (flood.load.responses / (performance.now() - fromMs)) * 1000;
+  const cpuUs = (sum(Object.values(stop())) * 1000) / flood.load.responses;
+  log(`hooks: ${figure(flood.load.perSecond)}/s accepted, ${figure(runPerSecond)}/s accepted and run`);
+
+  const open: LoadMode = { kind: "open", perSecond: STEADY_PER_SECOND };
+  const steadyPeer = await send(fastify, open, windowMs);
   const from = new Date();
-  const paced = await send(installation.port, { kind: "open", perSecond: PER_SECOND });
-  await untilRun(pool, signal);
-  const cpuMs = sumOf(meter.stop().cpuMs);
-  await sleep(LOGGED_AFTER_MS, undefined, { signal });
-  const starts = summarise(await readStarts(pool, from));
-  log(`hooks: ${JSON.stringify({ stored: stored.perSecond, accepted: accepted.perSecond, starts })}`);
-  return {
-    title: "Hooks",
-    text: `Signed calls of ${WORKSPACES * HOOKS_PER_WORKSPACE} hooks of ${WORKSPACES} workspaces. The peer is fastify with one durable insert; it verifies nothing and runs
-nothing. The last rows are an open loop of ${PER_SECOND} calls a second, whose tools run.`,
-    rows: [
+  const steady = await send(single, open, 2 * windowMs);
+  const until = new Date();
+  await untilRun(bench);
+  const run = await timesToRun(bench, from, until);
+  const accept = (name: string, { load, refused }: { load: LoadResult; refused: number }) => ({
+    name,
+    latency: load.latency,
+    refused,
+  });
+  const rows = [
+    accept("fastify, one insert: until it responds", steadyPeer),
+    accept("Toolgate: until it responds", steady),
+    { name: "Toolgate: until the tool has run", latency: run, refused: 0 },
+  ];
+  return [
+    table(
+      [
+        { name: "fastify, one insert: accepted", perSecond: peer.load.perSecond, refused: peer.refused },
+        { name: "Toolgate: accepted, while it runs tools", perSecond: flood.load.perSecond, refused: flood.refused },
+        { name: "Toolgate: accepted and run", perSecond: runPerSecond, refused: flood.refused, cpuUs },
+      ],
       {
-        what: "calls answered per second, 64 connections (Toolgate also runs their tools)",
-        unit: "",
-        toolgate: accepted.perSecond,
-        peer: stored.perSecond,
+        "": ({ name }) => name,
+        "hook calls/s": ({ perSecond }) => withRatio(perSecond, peer.load.perSecond),
+        "CPU µs/call": (row) => figure(row.cpuUs),
+        refused: ({ refused }) => figure(refused),
       },
-      { what: "response, p99", unit: "ms", digits: 1, toolgate: paced.latency.p99Ms, wanted: "< 25 ms" },
-      { what: "until the tool starts, p50", unit: "ms", digits: 1, toolgate: starts.p50Ms },
-      { what: "until the tool starts, p99", unit: "ms", digits: 1, toolgate: starts.p99Ms, wanted: "< 1,000 ms" },
-      { what: "CPU per call and run", unit: "µs", toolgate: (cpuMs * 1_000) / paced.responses },
-    ],
-  };
+    ),
+    `${STEADY_PER_SECOND} hook calls a second:`,
+    table(rows, {
+      "": ({ name }) => name,
+      "p50 ms": ({ latency }) => withRatio(latency.p50Ms, steadyPeer.load.latency.p50Ms, 1),
+      "p99 ms": ({ latency }) => withRatio(latency.p99Ms, steadyPeer.load.latency.p99Ms, 1),
+      refused: ({ refused }) => figure(refused),
+    }),
+  ].join("\n\n");
 }
 
-/** Makes workspaces, each with a tool and hooks that trigger it. Neighbours in the list belong to different workspaces. */
-export async function addHooks(
-  { addWorkspace, manage }: BenchInstallation,
-  workspaces: readonly string[],
-  perWorkspace: number,
-): Promise<BenchHook[]> {
-  const definition = {
-    description: "Target of hooks",
-    inbound_hook: true,
-    parameters: {
-      type: "object",
-      properties: { text: { type: "string" }, order: { type: "object" }, count: { type: "integer" } },
-    },
-    handler: "export default async ({ text, count }) => ({ success: true, text, count });",
-  };
-  await pLimit(CONCURRENT_REQUESTS).map([...workspaces], async (workspace) => {
-    await addWorkspace(workspace);
-    const tool = { workspace, name: "target", definition, confirmExposure: true };
-    await manage("tool_runner.v1.ToolService/SaveTool", tool);
-  });
-  const plan = Array.from({ length: perWorkspace * workspaces.length }, (_, index) => index % workspaces.length);
-  return pLimit(CONCURRENT_REQUESTS).map(plan, async (at, index) => {
-    const made = await manage<{ hook: { id: string }; url: string; secret: string }>(
-      "inbound_hook.v1.HookService/CreateHook",
-      {
-        workspace: workspaces[at],
-        name: `Hook ${index}`,
-        format: "HOOK_FORMAT_NATIVE",
-        target: { tool: "target" },
-        arguments: { fields: {} },
-        limit: MAX_CALLS_PER_MINUTE,
-      },
-    );
-    return { id: made.hook.id, path: new URL(made.url, "http://localhost").pathname, secret: made.secret };
-  });
-}
-
-/** Waits until every accepted call has run. */
-async function untilRun(pool: Pool, signal: AbortSignal): Promise<void> {
-  const deadline = performance.now() + RUN_WITHIN_MS;
-  while ((await pool.query("select from inbound_hook.tool_queue_item limit 1")).rowCount !== 0) {
-    if (performance.now() > deadline) throw new Error("the hooks' tools do not run");
-    await sleep(POLL_MS, undefined, { signal });
+/** Waits until no accepted call of a hook waits for its tool. */
+export async function untilRun({ single, signal }: Bench): Promise<void> {
+  const waiting = "select from inbound_hook.delivery where status in ('waiting', 'running') limit 1";
+  for (const deadline = performance.now() + RUN_WITHIN_MS; ; await sleep(POLL_MS, undefined, { signal })) {
+    if ((await single.servers.pool.query(waiting)).rowCount === 0) return;
+    if (performance.now() > deadline) throw new Error("not all hook calls have run");
   }
 }
 
-/** Milliseconds from the arrival of a call until its tool started, for calls since then. */
-async function readStarts(pool: Pool, from: Date): Promise<number[]> {
-  const { rows } = await pool.query({
-    text: `select extract(epoch from e.started_at - d.created_at) * 1000 as ms
-           from inbound_hook.delivery d
-           join inbound_hook.run r on r.created_at = d.created_at and r.delivery_id = d.id
-           join tool_runner.executions e on e.id::text = r.execution_id and e.started_at >= $1
-           where d.created_at >= $1`,
-    values: [from],
+/** From the arrival of a call until its tool has run. */
+async function timesToRun({ single }: Bench, from: Date, until: Date) {
+  const { rows } = await single.servers.pool.query({
+    text: `select extract(epoch from r.started_at - d.created_at) * 1000 + r.duration_ms as ms
+           from inbound_hook.delivery d join inbound_hook.run r on r.created_at = d.created_at and r.delivery_id = d.id
+           where d.created_at between $1 and $2`,
+    values: [from, until],
   });
-  return rows.map(({ ms }) => Number(ms));
+  return summarise(rows.map(({ ms }) => Number(ms)));
 }

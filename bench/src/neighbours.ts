@@ -1,131 +1,119 @@
 import { constants, setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startReceiver } from "./deliveries/traffic.ts";
-import { addHooks } from "./hooks.ts";
-import { type BenchInstallation, startInstallation } from "./installation/start-installation.ts";
-import { startGenerator } from "./load/generator-process.ts";
-import type { LoadTarget } from "./load/score.ts";
-import type { BenchSettings, Part, Row } from "./report.ts";
+import type { Bench } from "./bench.ts";
+import { type Publisher, startPublisher, untilReceived } from "./deliveries/measure-deliveries.ts";
+import type { EventTarget } from "./deliveries/messages.ts";
+import { callsOf, hookCallsOf, makeEndpoint, makeHooks, makeKeys, saveTool } from "./installation.ts";
+import type { LoadRequest } from "./load/orders.ts";
+import { sum } from "./meter.ts";
+import type { Latency } from "./statistics.ts";
+import { figure, table, withRatio } from "./table.ts";
 
-const QUIET_PER_SECOND = 40;
-const LEAD_MS = 1_500;
-const WARM_UP_MS = 2_000;
-const SETTLE_MS = 3_000;
-const KEYS = 10;
-const SLOW_MS = 200;
-const LIMIT = 10_000;
+/** What a noisy workspace does; every call and hook runs this handler. */
+type Attack = { what: string; handler: string; by?: "keys" | "hooks" | "spent keys"; eventsTo?: string };
 
-const TEXT = `const text = (length) => {
-  let [state, made] = [1, ""];
-  while (made.length < length) made += (state = (state * 48271) % 2147483647).toString(36);
-  return made.slice(0, length);
-};
-`;
-/** Handlers of the noisy workspace. */
-const HANDLERS = {
-  plain: "export default () => ({ success: true });",
-  loop: "export default () => { for (;;); };",
-  bomb: "export default () => { const kept = []; for (;;) kept.push(new Array(10_000).fill(kept.length)); };",
-  large: `${TEXT}const large = text(1_000_000);\nexport default () => ({ success: true, large });`,
-  events: `${TEXT}const data = { text: text(1_000) };
-export default async (_, ctx) => {
-  await Promise.all(Array.from({ length: 20 }, () => ctx.emitWebhook("noisy", data)));
+const QUICK = "export default async () => ({ success: true });";
+const LOOP = "export default () => { for (;;); };";
+const MEMORY = "export default () => { const kept = []; for (;;) kept.push(new Array(10_000).fill(kept.length)); };";
+const LARGE = 'const large = "0123456789".repeat(100_000);\nexport default () => ({ success: true, large });';
+const EMIT = `export default async (_, ctx) => {
+  await Promise.all(Array.from({ length: 20 }, (_, index) => ctx.emitWebhook("noisy", { index })));
   return { success: true };
-};`,
-};
-type Handler = keyof typeof HANDLERS;
+};`;
+const FAST = "/noisy/fast";
+const SLOW = "/noisy/slow";
 
-/** What the noisy workspace does, from how many connections, and whether its receiver is slow. */
-const ATTACKS: { what: string; lanes: number; tool?: Handler; hooks?: boolean; revoked?: boolean; slow?: boolean }[] = [
-  { what: "makes plain calls without a pause", lanes: 24, tool: "plain" },
-  { what: "runs endless loops", lanes: 8, tool: "loop" },
-  { what: "fills its memory", lanes: 8, tool: "bomb" },
-  { what: "returns results of 1 MB", lanes: 16, tool: "large" },
-  { what: "emits 20 events per run", lanes: 8, tool: "events" },
-  { what: "the same, to a receiver that takes 200 ms", lanes: 8, tool: "events", slow: true },
-  { what: "calls its hooks without a pause", lanes: 24, hooks: true },
-  { what: "calls with revoked keys without a pause", lanes: 24, revoked: true },
+const ATTACKS: readonly Attack[] = [
+  { what: "runs endless loops", handler: LOOP },
+  { what: "runs tools that use all memory they get", handler: MEMORY },
+  { what: "floods with calls", handler: QUICK },
+  { what: "floods with hooks", handler: QUICK, by: "hooks" },
+  { what: "emits 20 events per call", handler: EMIT, eventsTo: FAST },
+  { what: "the same, to a receiver that takes 2 s", handler: EMIT, eventsTo: SLOW },
+  { what: "returns results of 1 MB", handler: LARGE },
+  { what: "floods with keys that have reached their limit", handler: QUICK, by: "spent keys" },
 ];
 
-/** A quiet workspace calls a tool at a fixed, low rate, without and with another one that does its worst. */
-export async function measureNeighbours(settings: BenchSettings): Promise<Part> {
-  const { signal, seconds, log } = settings;
-  await using resources = new AsyncDisposableStack();
-  const receiver = await startReceiver(resources, settings);
-  const dataDir = `${settings.dataDir}/neighbours`;
-  const installation = resources.use(await startInstallation("single", { ...settings, dataDir, receiver }));
-  const quiet = await startGenerator(resources, signal);
-  const noisy = await startGenerator(resources, signal);
-  // It stands for many machines elsewhere.
+const QUIET = "quiet";
+const CALLS_PER_SECOND = 40;
+const EVENTS_PER_SECOND = 10;
+const NOISY_CONNECTIONS = 24;
+const NOISY_KEYS = 24;
+const SLOW_MS = 2_000;
+const LEAD_MS = 1_500;
+const SETTLE_MS = 2_000;
+
+type Seen = { calls: Latency; deliveries: Latency; failed: number };
+
+/** A quiet workspace calls a tool and receives events at a low rate, alone and beside one that does its worst. */
+export async function measureNeighbours(bench: Bench): Promise<string> {
+  const { single, receiver, generators, windowMs, log, signal } = bench;
+  const [, noisy] = generators;
+  // It stands for somebody elsewhere, whose processor time is not the installation's.
   setPriority(noisy.pid, constants.priority.PRIORITY_LOW);
-  const quietTarget = await addCaller(installation, "quiet", "plain", 1);
-  const see = async (measureMs: number) => {
-    const mode = { kind: "open" as const, perSecond: QUIET_PER_SECOND };
-    const { latency, statuses, responses } = await quiet.ask({ target: quietTarget, mode, warmUpMs: 0, measureMs });
-    return { ...latency, failed: responses - (statuses[200] ?? 0) };
-  };
-  await see(WARM_UP_MS);
-  const rows: Row[] = [];
-  for (const [index, { what, lanes, tool, hooks, revoked, slow }] of ATTACKS.entries()) {
-    const workspace = `noisy-${index}`;
-    const path = `/${workspace}`;
-    const target: LoadTarget = hooks
-      ? { port: installation.port, hooks: await addHooks(installation, [workspace], 1) }
-      : await addCaller(installation, workspace, tool ?? "plain", KEYS, `${receiver.url}${path}`);
-    if (revoked) await revokeKeys(installation, workspace);
-    await receiver.process.ask({ kind: "slow", paths: [path], respondAfterMs: slow ? SLOW_MS : 0 });
-    const before = await see(seconds * 1_000);
-    const mode = { kind: "closed" as const, concurrency: lanes };
-    const attack = noisy.ask({ target, mode, warmUpMs: LEAD_MS, measureMs: seconds * 1_000 });
+  await receiver.process.ask({ slow: { path: SLOW, afterMs: SLOW_MS } });
+  const see = await prepareQuiet(bench);
+  await see(windowMs);
+  const rows = [];
+  for (const [index, attack] of ATTACKS.entries()) {
+    const requests = await prepareNoisy(bench, `noisy-${index}`, attack);
+    const alone = await see(windowMs);
+    const mode = { kind: "noisy" as const, connections: NOISY_CONNECTIONS, eager: attack.by === "spent keys" };
+    const attacking = noisy.ask({ port: single.port, requests, mode, forMs: LEAD_MS + windowMs });
     await sleep(LEAD_MS, undefined, { signal });
-    const beside = await see(seconds * 1_000);
-    const { statuses } = await attack;
-    log(`${what}: ${JSON.stringify({ before, beside, statuses })}`);
-    const figure = { unit: "ms", digits: 1 };
-    rows.push({ ...figure, what: `${what}: p50`, toolgate: beside.p50Ms, peer: before.p50Ms, wanted: "≤ 2 ×" });
-    rows.push({ ...figure, what: "p99", toolgate: beside.p99Ms, peer: before.p99Ms, wanted: "≤ 5 ×" });
-    if (beside.failed > 0) rows.push({ what: "failed calls", unit: "", toolgate: beside.failed, wanted: "0" });
+    const beside = await see(windowMs);
+    const { statuses } = await attacking;
     await sleep(SETTLE_MS, undefined, { signal });
+    log(`${attack.what}: calls p99 ${figure(alone.calls.p99Ms, 1)} → ${figure(beside.calls.p99Ms, 1)} ms`);
+    rows.push({ what: attack.what, alone, beside, statuses });
   }
-  return {
-    title: "Neighbours",
-    text: `A quiet workspace calls a tool ${QUIET_PER_SECOND} times a second while another workspace does its worst; *peer* is the same without the other workspace,
-just before. All in one process on this machine, load generators included. Failed calls are listed where there were any.`,
-    rows,
+  const both = (of: "calls" | "deliveries", value: "p50Ms" | "p99Ms") => (row: { alone: Seen; beside: Seen }) =>
+    withRatio(row.beside[of][value], row.alone[of][value], 1);
+  return table(rows, {
+    "the noisy workspace": ({ what }) => what,
+    "calls p50 ms": both("calls", "p50Ms"),
+    "calls p99 ms": both("calls", "p99Ms"),
+    "deliveries p50 ms": both("deliveries", "p50Ms"),
+    "deliveries p99 ms": both("deliveries", "p99Ms"),
+    failed: ({ beside }) => figure(beside.failed),
+    "its responses": ({ statuses }) =>
+      Object.entries(statuses)
+        .map(([status, count]) => `${status === "0" ? "broken" : status}: ${figure(count)}`)
+        .join(", "),
+  });
+}
+
+/** Makes the quiet workspace; the result measures it for a while. */
+async function prepareQuiet(bench: Bench): Promise<(forMs: number) => Promise<Seen>> {
+  const { single, receiver, generators } = bench;
+  const workspaceId = await single.addWorkspace(QUIET);
+  await saveTool(single, { workspace: QUIET, name: "plain", handler: QUICK });
+  const requests = callsOf(await makeKeys(single, { workspace: QUIET, tool: "plain", count: 1 }), "plain");
+  await makeEndpoint(single, QUIET, `${receiver.url}/quiet`, "custom.quiet");
+  const targets: EventTarget[] = [{ workspace: QUIET, workspaceId, type: "custom.quiet" }];
+  const publisher: Publisher = await startPublisher(bench, single);
+  return async (forMs) => {
+    const mode = { kind: "open" as const, perSecond: CALLS_PER_SECOND };
+    const [load, events] = await Promise.all([
+      generators[0].ask({ port: single.port, requests, mode, forMs }),
+      publisher.ask({ targets, perSecond: EVENTS_PER_SECOND, forMs }),
+    ]);
+    const { latency, missing } = await untilReceived(bench, events);
+    const refused = sum(Object.values(load.statuses)) - (load.statuses[200] ?? 0);
+    return { calls: load.latency, deliveries: latency, failed: refused + missing };
   };
 }
 
-/** A workspace with a tool, an endpoint for its events, and keys that call it. */
-async function addCaller(
-  { addWorkspace, manage, port }: BenchInstallation,
+async function prepareNoisy(
+  { single, receiver }: Bench,
   workspace: string,
-  tool: Handler,
-  keys: number,
-  receiverUrl?: string,
-): Promise<Extract<LoadTarget, { secrets: string[] }>> {
-  await addWorkspace(workspace);
-  const definition = {
-    description: "A tool",
-    external_api: true,
-    external_api_write: true,
-    handler: HANDLERS[tool],
-  };
-  await manage("tool_runner.v1.ToolService/SaveTool", { workspace, name: tool, definition, confirmExposure: true });
-  if (receiverUrl)
-    await manage("outbound_webhook.v1.EndpointService/CreateEndpoint", {
-      workspace,
-      url: receiverUrl,
-      events: ["custom.noisy"],
-    });
-  const secrets: string[] = [];
-  for (let index = 0; index < keys; index += 1) {
-    const key = { workspace, name: `Key ${index}`, tools: [tool], limit: LIMIT };
-    secrets.push((await manage<{ secret: string }>("key_auth.v1.KeyService/CreateKey", key)).secret);
-  }
-  return { port, path: `/api/v1/tools/${tool}`, body: JSON.stringify({ args: {} }), secrets };
-}
-
-async function revokeKeys({ manage }: BenchInstallation, workspace: string): Promise<void> {
-  const { keys } = await manage<{ keys: { id: string }[] }>("key_auth.v1.KeyService/ListKeys", { workspace });
-  for (const { id } of keys) await manage("key_auth.v1.KeyService/RevokeKey", { workspace, keyId: id });
+  { handler, by = "keys", eventsTo }: Attack,
+): Promise<LoadRequest[]> {
+  await single.addWorkspace(workspace);
+  await saveTool(single, { workspace, name: "noisy", handler, hook: by === "hooks" });
+  if (eventsTo) await makeEndpoint(single, workspace, `${receiver.url}${eventsTo}`, "custom.noisy");
+  if (by === "hooks") return hookCallsOf(await makeHooks(single, workspace, "noisy", NOISY_KEYS));
+  const keys = { workspace, tool: "noisy", count: NOISY_KEYS };
+  const secrets = await makeKeys(single, by === "spent keys" ? { ...keys, limit: 1 } : keys);
+  return callsOf(secrets, "noisy");
 }

@@ -2,7 +2,7 @@
 // token is the time at which it is sent, so that every reader on this machine can tell how late it is.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { monotonicMs, replyToParent } from "../machine/child-process.ts";
+import { monotonicMs, replyToParent } from "../bench-process.ts";
 
 const ORDER = /(\d+) tokens at ([\d.]+)/;
 const TICKS_PER_MS = 10;

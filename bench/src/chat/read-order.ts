@@ -1,20 +1,15 @@
-import type { LatencySummary } from "../statistics.ts";
+import type { Latency } from "../statistics.ts";
 
-export type StreamRequest = { port: number; path: string; headers: Record<string, string>; body?: string };
+export type StreamRequest = { port: number; path: string; headers: Record<string, string> };
 
-/** Streams to read, `concurrency` at the same time. `hold`: each stays open after its first token. */
-export type ReadOrder = { requests: readonly StreamRequest[]; concurrency: number; hold?: boolean };
+/** Streams to read, `concurrency` at the same time. */
+export type ReadOrder = { requests: readonly StreamRequest[]; concurrency: number };
 
 export type ReadResult = {
-  streams: number;
   /** Failed streams by error message. */
   failures: Record<string, number>;
   /** From the request to the first token. */
-  first: LatencySummary;
-  /** To the last token. */
-  last: LatencySummary;
-  /** To the end of the response. */
-  took: LatencySummary;
+  first: Latency;
   /** How late each token arrived after it was sent by the model server. */
-  tokens: LatencySummary;
+  tokens: Latency;
 };

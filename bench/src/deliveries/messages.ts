@@ -1,4 +1,4 @@
-import type { LatencySummary } from "../statistics.ts";
+import type { Latency } from "../statistics.ts";
 
 /** What the webhook's `data` contains: the event's own number, and the monotonic time at which it happened. */
 export type Stamp = { n: number; at: number };
@@ -6,28 +6,18 @@ export type Stamp = { n: number; at: number };
 /** Where an event goes: the workspace, and a type to which one endpoint of it subscribes. */
 export type EventTarget = { workspaceId: string; workspace: string; type: string };
 
-export type PublisherArgument = { natsUrl: string };
-export type PublisherOrder =
-  | { kind: "targets"; targets: EventTarget[] }
-  /** All in one tick. */
-  | { kind: "burst"; count: number }
-  /** At a steady pace. */
-  | { kind: "steady"; perSecond: number; forMs: number };
+export type PublisherArgument = { natsUrl: string; firstNumber: number };
+/** Events for these targets in turn: all in one tick, or at a steady pace. */
+export type PublisherOrder = { targets: EventTarget[] } & ({ burst: number } | { perSecond: number; forMs: number });
 /** The events have the numbers from `from` to `until - 1`. */
 export type Published = { from: number; until: number };
 
 export type ReceiverArgument = { key: string; cert: string };
-export type ReceiverOrder =
-  | { kind: "count" }
-  /** From now on these paths respond late; their requests are not counted. */
-  | { kind: "slow"; paths: string[]; respondAfterMs: number }
-  | ({ kind: "report" } & Published);
+/** Without numbers: only how many different events have come. `slow`: from now on this path responds late. */
+export type ReceiverOrder = Partial<Published> & { slow?: { path: string; afterMs: number } };
 export type ReceiverAnswer = {
   atMs: number;
-  /** Different events received so far. */
   received: number;
-  /** Events that came again after they had been counted. */
-  repeated: number;
-  /** Latencies of the events with the requested numbers. */
-  latency?: LatencySummary;
+  /** Of the events with the requested numbers. */
+  latency: Latency;
 };

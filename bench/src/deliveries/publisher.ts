@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { connectBus } from "@toolgate/event-bus/connect";
 import { WorkspaceEventBatchSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
-import { childArgument, monotonicMs, replyToParent } from "../machine/child-process.ts";
+import { childArgument, monotonicMs, replyToParent } from "../bench-process.ts";
 import type { EventTarget, Published, PublisherArgument, PublisherOrder, Stamp } from "./messages.ts";
 
 const SUBJECT = "events.bench";
@@ -13,11 +13,11 @@ const TICK_MS = 5;
 const PUBLISH_TIMEOUT_MS = 10_000;
 const MAX_EVENTS_PER_MESSAGE = 500;
 
-const bus = await connectBus({ servers: childArgument<PublisherArgument>().natsUrl, name: "bench-publisher" });
-let targets: EventTarget[] = [];
-let nextNumber = 0;
+const { natsUrl, firstNumber } = childArgument<PublisherArgument>();
+const bus = await connectBus({ servers: natsUrl, name: "bench-publisher" });
+let nextNumber = firstNumber;
 
-function newEvents(count: number) {
+function newEvents(targets: EventTarget[], count: number) {
   const created = BigInt(Math.floor(Date.now() / 1000));
   return Array.from({ length: count }, () => {
     const stamp: Stamp = { n: nextNumber, at: monotonicMs() };
@@ -28,33 +28,30 @@ function newEvents(count: number) {
   });
 }
 
-async function publish(count: number): Promise<void> {
-  const batch = create(WorkspaceEventBatchSchema, { events: newEvents(count) });
+async function publish(targets: EventTarget[], count: number): Promise<void> {
+  const batch = create(WorkspaceEventBatchSchema, { events: newEvents(targets, count) });
   await bus.js.publish(SUBJECT, toBinary(WorkspaceEventBatchSchema, batch), { timeout: PUBLISH_TIMEOUT_MS });
 }
 
-async function burst(count: number): Promise<void> {
-  for (let left = count; left > 0; left -= MAX_EVENTS_PER_MESSAGE)
-    await publish(Math.min(left, MAX_EVENTS_PER_MESSAGE));
-}
-
-async function steady(perSecond: number, forMs: number): Promise<void> {
+async function publishSteadily(targets: EventTarget[], perSecond: number, forMs: number): Promise<void> {
   const startMs = monotonicMs();
   const publishing: Promise<void>[] = [];
   let published = 0;
   for (let passedMs = 0; passedMs < forMs; passedMs = monotonicMs() - startMs) {
-    const due = Math.floor((Math.min(passedMs, forMs) * perSecond) / 1000) - published;
-    if (due > 0) publishing.push(publish(due));
-    published += Math.max(0, due);
+    const due = Math.floor((passedMs * perSecond) / 1000) - published;
+    if (due > 0) publishing.push(publish(targets, due));
+    published += due;
     await sleep(TICK_MS);
   }
   await Promise.all(publishing);
 }
 
 replyToParent<PublisherOrder, Published>({}, async (order) => {
+  const { targets } = order;
   const from = nextNumber;
-  if (order.kind === "targets") targets = order.targets;
-  if (order.kind === "burst") await burst(order.count);
-  if (order.kind === "steady") await steady(order.perSecond, order.forMs);
+  if ("burst" in order) {
+    for (let left = order.burst; left > 0; left -= MAX_EVENTS_PER_MESSAGE)
+      await publish(targets, Math.min(left, MAX_EVENTS_PER_MESSAGE));
+  } else await publishSteadily(targets, order.perSecond, order.forMs);
   return { from, until: nextNumber };
 });

@@ -11,9 +11,6 @@ import { openConnections } from "@toolgate/service-host/connections";
 import { createLogger } from "@toolgate/service-host/logger";
 import { withCaFile } from "@toolgate/service-host/server-addresses";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkCertificates } from "../src/doctor/certificates.ts";
-import { createFindings } from "../src/doctor/finding.ts";
-import { installationOf } from "../src/doctor/installation.ts";
 import { type EncryptedServers, startEncryptedServers } from "./encrypted-servers.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -93,25 +90,6 @@ describe("servers that take only encrypted connections", () => {
       await expect(tryWith("")).rejects.toThrow(REFUSED);
     },
   );
-
-  test("the doctor names certificates that expire within 30 days: the servers' and the authority's", async () => {
-    const env = { LOGINS: servers.logins, SERVERS_CA_FILE: servers.caFile };
-    const found = async (daysFromNow: number) => {
-      const findings = createFindings([]);
-      await checkCertificates(installationOf(env), () => Date.now() + daysFromNow * 86_400_000, findings);
-      return findings.list().map(({ problem }) => problem);
-    };
-    const expected = (what: string) => [
-      expect.stringMatching(new RegExp(`^a certificate in SERVERS_CA_FILE .* ${what}: it is valid until 20\\d\\d-`)),
-      ...["NATS", "PostgreSQL", "Redis"].map((name) =>
-        expect.stringMatching(new RegExp(`^the certificate of ${name} at localhost:\\d+ ${what}: it is valid until `)),
-      ),
-    ];
-    // They are valid for two days.
-    expect((await found(-20)).toSorted()).toEqual(expected("expires soon"));
-    expect((await found(3)).toSorted()).toEqual(expected("has expired"));
-    expect(await found(-40)).toEqual([]);
-  });
 
   test.each(Object.keys(CONNECT))("%s: a certificate for another host is refused", async (name) => {
     const url = (urls[name] ?? "").replace("localhost", "127.0.0.1");

@@ -1,15 +1,12 @@
 import { resolve } from "node:path";
 import { type Env, type EnvReader, readConfig as readEnvironment } from "@toolgate/service-host/env";
 import { readServersCaFile, withCaFile } from "@toolgate/service-host/server-addresses";
-import { SERVICE_NAMES, type ServiceName } from "@toolgate/service-registry/services";
 
 /** The settings of `make run`. A server without a URL is started. */
 export type LocalConfig = {
   readonly port: number;
   readonly dataDir: string;
   readonly topology: "single" | "split";
-  /** Runs this service under the inspector; in the split topology. */
-  readonly inspect?: ServiceName;
   readonly databaseUrl?: string;
   readonly natsUrl?: string;
   readonly redisUrl?: string;
@@ -35,7 +32,6 @@ export function readConfig(env: Env, root: string): LocalConfig {
       port: reader.integer("PORT", { fallback: 8080, min: 1, max: 65_535 }),
       dataDir: resolve(root, reader.text("DATA_DIR", ".data")),
       topology: reader.choice("TOPOLOGY", ["single", "split"], "single"),
-      ...(env.INSPECT && { inspect: reader.choice<ServiceName>("INSPECT", SERVICE_NAMES, "gateway") }),
       ...(databaseUrl && { databaseUrl }),
       ...(natsUrl && { natsUrl }),
       ...(redisUrl && { redisUrl }),

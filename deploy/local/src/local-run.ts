@@ -38,7 +38,7 @@ type Topology = Awaited<ReturnType<typeof startTopology>>;
 
 /** Everything that `make run` does: starts servers, services and the demo, and stops them in the opposite order. */
 export async function runLocal(config: LocalConfig, control: RunControl, product: Product): Promise<void> {
-  const { dataDir, port, topology: kind, inspect } = config;
+  const { dataDir, port, topology: kind } = config;
   const { log, stop } = control;
   await using owned = new AsyncDisposableStack();
   owned.use(await lockDataFolder(dataDir, port));
@@ -66,7 +66,6 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
     env,
     log,
     signal: stop,
-    ...(inspect && { inspect }),
   };
   const topology = await unlessStopped(product.startTopology(kind, settings), control, CANCEL_MS);
   owned.defer(() => stopServices(topology, control));

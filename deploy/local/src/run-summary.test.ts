@@ -121,6 +121,4 @@ test("the banner names base URL, login, key, the call, the call of the hook and 
   for (const part of [REPORT.baseUrl, REPORT.admin.email, REPORT.admin.password, REPORT.apiKey, ...calls]) {
     expect(text).toContain(part);
   }
-  const { hook: _, chat: __, ...older } = REPORT;
-  expect(banner(older, "/data/run.json", "split")).not.toMatch(/openssl|chat/);
 });

@@ -10,8 +10,8 @@ export type RunSummary = {
   readonly admin: { readonly email: string; readonly password: string };
   readonly apiKey: string;
   readonly example: { readonly tool: string; readonly args: Record<string, unknown> };
-  readonly hook?: DemoHook;
-  readonly chat?: DemoChat;
+  readonly hook: DemoHook;
+  readonly chat: DemoChat;
   /** The servers it uses, for operator commands. */
   readonly servers: { readonly databaseUrl: string; readonly natsUrl: string; readonly redisUrl: string };
 };
@@ -25,17 +25,13 @@ export async function writeRunFile(dataDir: string, summary: RunSummary): Promis
     admin: summary.admin,
     api_key: summary.apiKey,
     example: summary.example,
-    ...(summary.hook && {
-      hook: {
-        url: hookUrl(summary, summary.hook),
-        secret: summary.hook.secret,
-        tool: summary.hook.tool,
-        body: summary.hook.body,
-      },
-    }),
-    ...(summary.chat && {
-      chat: { url: `${summary.baseUrl}/chat/stream`, assistant: summary.chat.assistant, message: summary.chat.message },
-    }),
+    hook: {
+      url: hookUrl(summary, summary.hook),
+      secret: summary.hook.secret,
+      tool: summary.hook.tool,
+      body: summary.hook.body,
+    },
+    chat: { url: `${summary.baseUrl}/chat/stream`, assistant: summary.chat.assistant, message: summary.chat.message },
     servers: {
       database_url: summary.servers.databaseUrl,
       nats_url: summary.servers.natsUrl,
@@ -90,17 +86,14 @@ export function banner(summary: RunSummary, runFile: string, topology: string): 
     "",
     curlLine(summary),
     "",
-    ...(summary.hook
-      ? [
-          `Send a signed call to an incoming hook, which runs ${summary.hook.tool}; its webhook shows up here too:`,
-          "",
-          hookLine(summary, summary.hook),
-          "",
-        ]
-      : []),
-    ...(summary.chat
-      ? ["Ask the assistant, which calls a tool and streams its answer:", "", chatLine(summary, summary.chat), ""]
-      : []),
+    `Send a signed call to an incoming hook, which runs ${summary.hook.tool}; its webhook shows up here too:`,
+    "",
+    hookLine(summary, summary.hook),
+    "",
+    "Ask the assistant, which calls a tool and streams its answer:",
+    "",
+    chatLine(summary, summary.chat),
+    "",
   ].join("\n");
 }
 

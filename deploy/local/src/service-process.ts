@@ -14,8 +14,6 @@ type ServiceSettings = {
   readonly name: string;
   /** The launcher, such as `services/gateway/src/main.ts`. */
   readonly entry: string;
-  /** Options of Node itself, such as `--inspect`. */
-  readonly nodeArgs?: readonly string[];
   /** The whole environment of the process; only the folder of compiled code is inherited. */
   readonly env: Readonly<Record<string, string>>;
   /** True once the service accepts work. */
@@ -76,8 +74,8 @@ function compileCache(): Record<string, string> {
 }
 
 async function launch(settings: ServiceSettings, signal: AbortSignal): Promise<Child> {
-  const { name, entry, nodeArgs = [], env, ready, log } = settings;
-  const child = startChild(process.execPath, [...GARBAGE_OPTIONS, ...nodeArgs, "--import", PRELOAD, entry], {
+  const { name, entry, env, ready, log } = settings;
+  const child = startChild(process.execPath, [...GARBAGE_OPTIONS, "--import", PRELOAD, entry], {
     env: { ...compileCache(), ...env },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

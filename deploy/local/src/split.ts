@@ -27,8 +27,6 @@ export type SplitSettings = {
   /** Processes per role, for services whose processes have one role each; name at least one that serves RPCs. */
   readonly roles?: Readonly<Partial<Record<ServiceName, Readonly<Record<string, number>>>>>;
   readonly log: (line: string) => void;
-  /** Runs this service under the inspector, on Node's usual port. */
-  readonly inspect?: ServiceName;
   /** Cancels a start that is under way; a running installation ignores it. */
   readonly signal?: AbortSignal;
 };
@@ -160,7 +158,7 @@ async function planProcesses({ replicas = {}, roles = {} }: SplitSettings, gatew
 function startProcess(
   { service, role, port, rpcPort, opsPort }: Process,
   env: Record<string, string>,
-  { log, signal, inspect, serviceKeys, logins = {} }: SplitSettings,
+  { log, signal, serviceKeys, logins = {} }: SplitSettings,
 ): Promise<ServiceProcess> {
   const ports = { PORT: String(port), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
   const only = bareVariables(service, role);
@@ -177,7 +175,6 @@ function startProcess(
   return startServiceProcess({
     name: role ?? service,
     entry: launcherOf(service),
-    nodeArgs: service === inspect ? ["--inspect"] : [],
     env: Object.fromEntries(Object.entries(own).filter(([name]) => isGiven(name))),
     ready: () => isReady(opsPort),
     log,

@@ -7,7 +7,6 @@ import { createSecretBox, parseSealingKeys } from "@toolgate/secret-box/secret-b
 import { createLogger } from "@toolgate/service-host/logger";
 import { startOpsServer } from "@toolgate/service-host/process/ops-server";
 import { createReadiness } from "@toolgate/service-host/process/readiness";
-import type { ServiceName } from "@toolgate/service-registry/services";
 import { startMetrics } from "@toolgate/telemetry/sdk";
 import { startTracing } from "@toolgate/telemetry/tracing";
 import { receiverCaFile } from "./demo/receiver.ts";
@@ -32,8 +31,6 @@ type TopologySettings = {
   /** Further environment of the services. */
   env?: Record<string, string>;
   log: (line: string) => void;
-  /** Runs this service under the inspector; in the split topology. */
-  inspect?: ServiceName;
   /**
    * Cancels a start that is under way, but only in the split topology: in one process, the caller stops waiting and
    * exits.
@@ -49,7 +46,7 @@ const LOG_LEVEL = "warn";
  * whose secrets the data folder cannot open, and changes nothing there.
  */
 export async function startTopology(kind: "single" | "split", settings: TopologySettings): Promise<Topology> {
-  const { databaseUrl, dataDir, port, log, signal, inspect, logins } = settings;
+  const { databaseUrl, dataDir, port, log, signal, logins } = settings;
   const env = await serviceEnvironment(settings);
   await refuseForeignDatabase(databaseUrl, env.SEALING_KEYS ?? "", dataDir);
   await migrateAll(databaseUrl);
@@ -62,7 +59,6 @@ export async function startTopology(kind: "single" | "split", settings: Topology
     log,
     ...(logins && { logins }),
     ...(signal && { signal }),
-    ...(inspect && { inspect }),
   });
 }
 

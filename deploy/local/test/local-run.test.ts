@@ -16,6 +16,8 @@ const SEEDED = {
   admin: { email: "admin@demo.test", password: "p" },
   apiKey: "svc_live_x",
   example: { tool: "echo", args: {} },
+  hook: { path: "/api/v1/hooks/hk_x", secret: "whsec_x", tool: "echo", body: {} },
+  chat: { assistant: "assistant", message: "hello" },
 };
 
 /** Minimal services: a listener that notes in which order it is stopped, relative to the servers. */

@@ -92,7 +92,7 @@ describe("missing programs", () => {
 
   test("are named in one sentence with every way out", () => {
     expect(missingSentence(["postgres", "nats"])).toBe(
-      'PostgreSQL 15 or newer, nats-server 2.9 or newer not found: install with "apt-get install postgresql nats-server" or "brew install postgresql@17 nats-server", start Docker, or set DATABASE_URL, NATS_URL',
+      'PostgreSQL 15 or newer, nats-server 2.9 or newer not found: install with "apt-get install postgresql nats-server" or "brew install postgresql@17 nats-server", or set DATABASE_URL, NATS_URL',
     );
     expect(missingSentence(["postgres"], 16)).toContain("not found (the data were made by version 16): install");
   });

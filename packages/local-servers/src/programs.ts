@@ -118,13 +118,13 @@ export async function findPrograms(names: readonly ServerName[], search: Program
   return { ...found, ...(await lookFor(missing, search)) };
 }
 
-/** One sentence for servers that can neither be found, nor installed, nor started with Docker. */
+/** One sentence for servers that can neither be found nor installed. */
 export function missingSentence(missing: readonly ServerName[], clusterMajor?: number): string {
   const list = (key: "debianPackage" | "brewFormula" | "variable", separator = " ") =>
     missing.map((name) => PROGRAMS[name][key]).join(separator);
   const made = missing.includes("postgres") && clusterMajor ? ` (the data were made by version ${clusterMajor})` : "";
   const install = `"apt-get install ${list("debianPackage")}" or "brew install ${list("brewFormula")}"`;
-  return `${describe(missing)} not found${made}: install with ${install}, start Docker, or set ${list("variable", ", ")}`;
+  return `${describe(missing)} not found${made}: install with ${install}, or set ${list("variable", ", ")}`;
 }
 
 async function lookFor(names: readonly ServerName[], search: ProgramSearch): Promise<FoundPrograms> {

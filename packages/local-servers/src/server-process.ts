@@ -12,7 +12,7 @@ export type LocalServer = AsyncDisposable & {
   readonly url: string;
   /** The same for each of the users that it was started with. */
   readonly urls: Readonly<Record<string, string>>;
-  /** The id of the process that runs now; 0 when none does, or when Docker runs it. */
+  /** The id of the process that runs now; 0 when none does. */
   readonly pid: number;
   /** Resolves when the process that runs now ends, for whatever reason, with how it ended. */
   exited(): Promise<string>;

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { postgresAccount } from "./account.ts";
 import { aptInstall } from "./apt.ts";
 import { clusterMajor } from "./cluster-folder.ts";
-import { hasDocker, startContainers } from "./compose.ts";
 import { startNats, startRedis } from "./nats-and-redis.ts";
 import { openPorts, type Ports } from "./ports.ts";
 import { startPostgres } from "./postgres.ts";
@@ -36,7 +35,7 @@ type LocalServers = AsyncDisposable & {
 
 /**
  * Starts the named servers at the same time, each on loopback with its data below `dataDir`: from programs found on
- * this machine, else installed with apt-get, else in Docker. When one fails, the others are stopped again.
+ * this machine, else installed with apt-get. When one fails, the others are stopped again.
  */
 export async function startServers(settings: ServersSettings): Promise<LocalServers> {
   const { names, dataDir, log } = settings;
@@ -50,17 +49,15 @@ export async function startServers(settings: ServersSettings): Promise<LocalServ
     log,
   });
   const missing = names.filter((name) => !found[name]);
-  if (missing.length > 0 && !(await hasDocker())) throw new Error(missingSentence(missing, major));
-  const starts: Promise<LocalServer[]>[] = startFound(found, ports, settings);
-  if (missing.length > 0) starts.push(startContainers(missing, dataDir, ports, settings.users ?? NO_USERS));
-  return gather(await Promise.allSettled(starts));
+  if (missing.length > 0) throw new Error(missingSentence(missing, major));
+  return gather(await Promise.allSettled(startFound(found, ports, settings)));
 }
 
 function startFound(
   found: FoundPrograms,
   ports: Ports,
   { dataDir, signal, durable, fallbackRoot, users = NO_USERS }: ServersSettings,
-): Promise<LocalServer[]>[] {
+): Promise<LocalServer>[] {
   const settings = (name: ServerName) => ({ ports, folder: join(dataDir, name), ...(signal && { signal }) });
   const { postgres, nats, redis } = found;
   const startOwnPostgres = async (binary: string) =>
@@ -77,11 +74,11 @@ function startFound(
     nats && startNats({ ...settings("nats"), binary: nats, users: users.nats }),
     redis && startRedis({ ...settings("redis"), binary: redis, users: users.redis }),
   ];
-  return starts.filter((start) => start !== undefined).map(async (start) => [await start]);
+  return starts.filter((start) => start !== undefined);
 }
 
-async function gather(outcomes: PromiseSettledResult<LocalServer[]>[]): Promise<LocalServers> {
-  const servers = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? outcome.value : []));
+async function gather(outcomes: PromiseSettledResult<LocalServer>[]): Promise<LocalServers> {
+  const servers = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   const stop = async (graceMs?: number) => {
     await Promise.all(servers.map((server) => server.stop(graceMs)));
   };

@@ -1,74 +1,52 @@
 import type { Env } from "@toolgate/service-host/env";
-import { checkCertificates } from "./certificates.ts";
-import { createClocks } from "./clocks.ts";
-import { CHECKS, createFindings, type Finding, type Findings, messageOf } from "./finding.ts";
-import { type Installation, installationOf, secretsIn } from "./installation.ts";
+import { SERVER_USERS } from "@toolgate/service-registry/server-users";
+import { SERVICE_NAMES, serviceEntry, urlVariable } from "@toolgate/service-registry/services";
+import { loginsIn } from "../logins.ts";
+import { createFindings, type Finding, type Member, messageOf, REMEDIES } from "./finding.ts";
 import { checkNats } from "./nats.ts";
 import { checkPostgres } from "./postgres.ts";
 import { checkProcesses } from "./processes.ts";
 import { checkRedis } from "./redis.ts";
 import { checkSettings } from "./settings.ts";
-import { SUPPORTED, type Supported } from "./versions.ts";
-
-/** How often it looks at what may pass, such as a server that is restarting. */
-const LOOKS = 3;
-const MAY_PASS: readonly Finding["check"][] = ["servers", "clocks", "streams", "processes"];
 
 /**
  * Examines the installation that this environment describes, in which `LOGINS` and all settings are those of the services.
- * Changes nothing. Returns what is wrong each time that it looks, in the order in which it should be put right. `supported`
- * has the oldest versions of the servers that are no problem.
+ * Changes nothing. Returns what is wrong, in the order in which it should be put right.
  */
-export async function examine(env: Env, now = Date.now, supported = SUPPORTED): Promise<Finding[]> {
-  let findings = await look(env, now, supported);
-  for (let looks = 1; looks < LOOKS && findings.some(mayPass); looks += 1) {
-    const before = new Set(findings.map(keyOf));
-    findings = (await look(env, now, supported)).filter((finding) => before.has(keyOf(finding)));
-  }
-  return findings;
-}
-
-function mayPass({ check, problem }: Finding): boolean {
-  return MAY_PASS.includes(check) || /time|respon/.test(problem);
-}
-
-/** Without numbers that differ at each look, such as how much a clock is behind. */
-function keyOf({ check, problem }: Finding): string {
-  return `${check} ${problem.replace(/\d+ (?:s|messages) /g, "")}`;
-}
-
-async function look(env: Env, now: () => number, supported: Supported): Promise<Finding[]> {
-  let installation: Installation;
+export async function examine(env: Env): Promise<Finding[]> {
+  let logins: ReturnType<typeof loginsIn>;
   try {
-    installation = installationOf(env);
+    logins = env.LOGINS ? loginsIn(env.LOGINS) : {};
   } catch (error) {
-    const findings = createFindings(secretsIn(env));
-    findings.add(
-      "settings",
-      `the folder of LOGINS cannot be read: ${messageOf(error)}`,
-      "Make it with logins-main.ts.",
-    );
-    return findings.list();
+    return [{ check: "settings", problem: `the folder of LOGINS cannot be read: ${messageOf(error)}` }];
   }
-  const findings: Findings = createFindings(
-    [env, ...installation.members.map((member) => member.env)].flatMap(secretsIn),
+  const members = SERVER_USERS.map((user): Member => {
+    const { needs, roles } = serviceEntry(user.service);
+    const ofRoles = user.roles?.flatMap((role) => roles?.[role]?.needs ?? []);
+    const own = { ...env, ...logins[user.name], ROLES: user.roles?.join(",") };
+    return { user, env: own, needs: ofRoles ?? needs };
+  });
+  const findings = createFindings();
+  checkSettings(
+    members,
+    SERVICE_NAMES.some((name) => Boolean(env[urlVariable(name)])),
+    findings,
   );
-  const clocks = createClocks(now, findings);
-  await checkSettings(installation, findings);
   await Promise.all([
-    checkPostgres(installation, clocks, supported, findings),
-    checkRedis(installation, clocks, supported, findings),
-    checkNats(installation, supported, findings),
-    checkCertificates(installation, now, findings),
-    checkProcesses(installation, clocks, findings),
+    checkPostgres(members, findings),
+    checkRedis(members, findings),
+    checkNats(members, findings),
+    checkProcesses(env, findings),
   ]);
   return findings.list();
 }
 
 /** The findings as text for a terminal. */
 export function report(findings: readonly Finding[]): string {
-  if (findings.length === 0) return `No problems found (checked: ${CHECKS.join(", ")}).`;
-  const lines = findings.flatMap(({ check, problem, remedy }) => [`${check}: ${problem}`, `    What to do: ${remedy}`]);
-  const count = findings.length === 1 ? "1 problem" : `${findings.length} problems`;
-  return [...lines, "", `${count} found.`].join("\n");
+  if (findings.length === 0) return `No problems found (checked: ${Object.keys(REMEDIES).join(", ")}).`;
+  const lines = findings.flatMap(({ check, problem }, index) => {
+    const isLast = findings[index + 1]?.check !== check;
+    return [`${check}: ${problem}`, ...(isLast ? [`    What to do: ${REMEDIES[check]}`] : [])];
+  });
+  return [...lines, "", findings.length === 1 ? "1 problem found." : `${findings.length} problems found.`].join("\n");
 }

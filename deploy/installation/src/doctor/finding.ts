@@ -1,47 +1,44 @@
-/** Something that is wrong in an installation, in words for its operator. Never contains a secret. */
-export interface Finding {
-  readonly check: Check;
-  readonly problem: string;
-  /** What the operator should do. */
-  readonly remedy: string;
-}
+import type { Env } from "@toolgate/service-host/env";
+import type { ServerUser } from "@toolgate/service-registry/server-users";
+import type { Need } from "@toolgate/service-registry/service-entry";
 
-export const CHECKS = [
-  "settings",
-  "servers",
-  "certificates",
-  "clocks",
-  "schema",
-  "permissions",
-  "streams",
-  "retention",
-  "data",
-  "processes",
-] as const;
-export type Check = (typeof CHECKS)[number];
+/** The processes that log in as one user, and what they are given. */
+export type Member = { readonly user: ServerUser; readonly env: Env; readonly needs: readonly Need[] };
+
+/** What is looked at, in the order in which problems should be put right, and what to do about a problem. */
+export const REMEDIES = {
+  settings: "Correct the variable: docs/operators.md, Settings.",
+  servers: "Check that the server runs, its configuration, and the address and password with which services log in.",
+  schema: "Run deploy/installation/src/migrate-main.ts of this version, with LOGINS, as the database's administrator.",
+  permissions:
+    "Give each service a login of its own: run logins-main.ts, copy its users to the servers, and run the migrations.",
+  streams:
+    "Services create what is missing at their start. To replace a stream that differs, stop all services, delete it with `nats stream rm`, and start them.",
+  data: "docs/backup.md says how to restore keys; docs/operators.md, What to watch, has the query for such messages.",
+  processes: "Start the process or correct its address; its log and /readyz on OPS_PORT say why it is not ready.",
+} as const;
+export type Check = keyof typeof REMEDIES;
+const CHECKS = Object.keys(REMEDIES) as Check[];
+
+/** Something that is wrong in an installation, in words for its operator. Never contains a secret. */
+export type Finding = { readonly check: Check; readonly problem: string };
+
+export type Findings = ReturnType<typeof createFindings>;
 
 /** Longest wait for a response: a busy machine is no fault. */
 export const RESPONSE_MS = 20_000;
+/** In an address that a library's message quotes. */
+const PASSWORD = /:\/\/[^\s@]*@/g;
 
 /** Takes each finding once, however many services have it. */
-export interface Findings {
-  add(check: Check, problem: string, remedy: string): void;
-  list(): Finding[];
-}
-
-const MIN_SECRET_CHARACTERS = 8;
-
-/** `secrets` are removed from all texts: messages of servers and libraries are not under control of this code. */
-export function createFindings(secrets: readonly string[]): Findings {
+export function createFindings() {
   const found = new Map<string, Finding>();
-  const hidden = secrets.filter((secret) => secret.length >= MIN_SECRET_CHARACTERS);
-  const clean = (text: string) => hidden.reduce((rest, secret) => rest.replaceAll(secret, "…"), text);
   return {
-    add(check, problem, remedy) {
-      const finding = { check, problem: clean(problem), remedy: clean(remedy) };
-      found.set(`${check} ${finding.problem}`, finding);
+    add(check: Check, text: string): void {
+      const problem = text.replace(PASSWORD, "://…@");
+      found.set(`${check} ${problem}`, { check, problem });
     },
-    list: () => [...found.values()].toSorted((a, b) => CHECKS.indexOf(a.check) - CHECKS.indexOf(b.check)),
+    list: (): Finding[] => [...found.values()].toSorted((a, b) => CHECKS.indexOf(a.check) - CHECKS.indexOf(b.check)),
   };
 }
 

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { COMPOSE_FILE, environment } from "@toolgate/local-servers/compose";
 import {
   bareVariables,
   NEED_VARIABLES,
@@ -86,12 +85,4 @@ test("docs/compose.md names every variable of the file, with its default", async
     const stated = fallback === undefined ? "**required**" : fallback === "" ? "| – |" : `\`${fallback}\``;
     expect(row, name).toContain(stated);
   }
-});
-
-test("the file for make run exists and takes the variables that make run writes", () => {
-  const servers = readCompose(COMPOSE_FILE);
-  const passwords = { superuser: "a", owner: "b" };
-  const written = environment("/data", passwords, { postgres: 1, nats: 2, redis: 3 }).match(/^\w+(?==)/gm);
-  expect(Object.keys(variablesOf(servers)).toSorted()).toEqual(written?.toSorted());
-  expect(Object.keys(servers.services).toSorted()).toEqual(["nats", "postgres", "redis"]);
 });

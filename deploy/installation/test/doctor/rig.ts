@@ -6,7 +6,6 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { expect } from "vitest";
 import { examine } from "../../src/doctor/doctor.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
-import type { Supported } from "../../src/doctor/versions.ts";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 type Logins = Record<string, Record<string, string>>;
@@ -14,8 +13,6 @@ type Logins = Record<string, Record<string, string>>;
 interface Changed {
   env?: Record<string, string>;
   logins?: Logins;
-  aheadMs?: number;
-  supported?: Supported;
 }
 
 /** An installation of one process per service, and the settings with which the doctor examines it. */
@@ -24,7 +21,7 @@ export interface DoctorRig extends AsyncDisposable {
   env: Record<string, string>;
   /** A copy, to be changed. */
   logins(): Logins;
-  /** Examines the installation with other variables, logins, time or supported versions. */
+  /** Examines the installation with other variables or logins. */
   examine(changed?: Changed): Promise<Finding[]>;
   /** The folder for `LOGINS` with these logins. */
   folderOf(logins: Logins): Promise<string>;
@@ -60,7 +57,7 @@ export async function startDoctorRig(): Promise<DoctorRig> {
   }
   const examineWith: DoctorRig["examine"] = async (changed = {}) => {
     const LOGINS = await folderOf(changed.logins ?? own);
-    return examine({ ...env, LOGINS, ...changed.env }, () => Date.now() + (changed.aheadMs ?? 0), changed.supported);
+    return examine({ ...env, LOGINS, ...changed.env });
   };
   // Consumers begin in the background.
   await eventually(async () => expect(await examineWith()).toEqual([]), { deadlineMs: 60_000, everyMs: 500 });

@@ -5,7 +5,7 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 type Place = { readonly schema: string; readonly role: string };
 
 const OWN: Place = { schema: "demo_data", role: "toolgate_demo_data" };
-/** On a server of the user's own, and in data folders of older versions. */
+/** On a server of the user's own. */
 const MADE_BY_ADMIN: Place = { schema: "data_demo", role: "toolgate_data_demo" };
 
 const ORDERS = [

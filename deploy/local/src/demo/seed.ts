@@ -25,9 +25,8 @@ type SeedResult = {
   admin: { email: string; password: string };
   apiKey: string;
   example: { tool: string; args: Record<string, unknown> };
-  /** Both undefined if an older version made the demo and its password has been changed since. */
-  hook?: DemoHook;
-  chat?: DemoChat;
+  hook: DemoHook;
+  chat: DemoChat;
 };
 
 /** Incomplete after a start that was interrupted. */
@@ -55,12 +54,10 @@ export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   });
   const manage = await loginTo(input.baseUrl, { workspace: account.workspace, ...account.admin });
   const made = isNew ? undefined : complete(kept);
-  if (made && !manage) return { ...made, admin: { ...made.admin, password: CHANGED } };
-  if (made?.hook && made.chat) return made;
+  if (made) return manage ? made : { ...made, admin: { ...made.admin, password: CHANGED } };
   if (!manage) throw new Error(lostPassword(account.admin.email, file));
-  // An older version made the rest.
-  const rest: SeedResult = made ?? { ...account, ...(await makeDemo(manage, input)) };
-  const demo = { ...rest, hook: rest.hook ?? (await makeDemoHook(manage)), chat: await makeDemoChat(manage) };
+  const rest = { ...account, ...(await makeDemo(manage, input)) };
+  const demo = { ...rest, hook: await makeDemoHook(manage), chat: await makeDemoChat(manage) };
   await saveJson(file, demo);
   return demo;
 }
@@ -85,7 +82,8 @@ function newAdmin(): SeedResult["admin"] {
 }
 
 function complete(demo: KeptDemo | undefined): SeedResult | undefined {
-  return demo?.apiKey && demo.example ? { ...demo, apiKey: demo.apiKey, example: demo.example } : undefined;
+  // The chat is made last.
+  return demo?.chat ? (demo as SeedResult) : undefined;
 }
 
 function lostPassword(email: string, file: string): string {
