@@ -55,6 +55,20 @@ export function connectRedis({ url, caFile, name, onError, commandTimeoutMs }: R
   return redis;
 }
 
+/** Sends a script's keys and values, and resolves to its reply. */
+type RunScript = (keys: string[], values: (string | number)[]) => Promise<unknown>;
+
+/** Defines a script under a name of its own. Redis gets its text once, and then its hash. */
+export function defineScript(
+  redis: Redis,
+  { name, lua, keys }: { name: string; lua: string; keys: number },
+): RunScript {
+  redis.defineCommand(name, { lua, numberOfKeys: keys });
+  const command = (redis as unknown as Record<string, (...args: (string | number)[]) => Promise<unknown>>)[name];
+  if (!command) throw new Error(`${name} was not defined`);
+  return (keyNames, values) => command.call(redis, ...keyNames, ...values);
+}
+
 /**
  * Resolves once the connection is up. Rejects after `deadlineMs`, or if the connection is closed permanently, with a
  * message that names the server and its last error.

@@ -1,5 +1,6 @@
 import { EPOCH_LUA, epochKey } from "@toolgate/epoch/epoch";
 import { COUNTER_LUA, SECONDS_PER_MINUTE } from "@toolgate/epoch/minute-window";
+import { defineScript } from "@toolgate/epoch/redis";
 import type { Redis } from "ioredis";
 import { epochScope } from "../domain/hook.ts";
 
@@ -43,23 +44,15 @@ end
 count_call(counter)
 return {1}`;
 
-const COMMAND = "toolgateCountHookCall";
 type Reply = [0, string, string] | [1] | [2, number];
-type Command = (...args: (string | number)[]) => Promise<Reply>;
 
 export function createCallCounter(redis: Redis): CountCall {
-  redis.defineCommand(COMMAND, { lua: COUNT_LUA, numberOfKeys: 3 });
-  const commands = redis as unknown as Record<typeof COMMAND, Command>;
+  const countCall = defineScript(redis, { name: "toolgateCountHookCall", lua: COUNT_LUA, keys: 3 });
   return async ({ hookId, workspaceId, known, limit, count }) => {
-    const reply = await commands[COMMAND](
-      epochKey(epochScope(hookId)),
-      epochKey(`workspace:${workspaceId}`),
-      `toolgate:hook-calls:${hookId}:`,
-      known?.hook ?? "",
-      known?.workspace ?? "",
-      limit,
-      count ? 1 : 0,
-    );
+    const reply = (await countCall(
+      [epochKey(epochScope(hookId)), epochKey(`workspace:${workspaceId}`), `toolgate:hook-calls:${hookId}:`],
+      [known?.hook ?? "", known?.workspace ?? "", limit, count ? 1 : 0],
+    )) as Reply;
     if (reply[0] === 0) return { kind: "stale", epochs: { hook: reply[1], workspace: reply[2] } };
     return reply[0] === 1 ? { kind: "counted" } : { kind: "limited", retryAfterSeconds: reply[1] };
   };

@@ -1,6 +1,6 @@
 import { EPOCH_LUA, epochKey } from "@toolgate/epoch/epoch";
 import { COUNTER_LUA } from "@toolgate/epoch/minute-window";
-import { createScriptBatches } from "@toolgate/epoch/script-batches";
+import { defineScript } from "@toolgate/epoch/redis";
 import type { Redis } from "ioredis";
 
 /** The epochs of a key and of its workspace. */
@@ -46,17 +46,15 @@ export interface Admission {
 
 const ADMISSION_LUA = `${EPOCH_LUA}${COUNTER_LUA}
 local ACCEPTED_TTL_S = 7776000
-local function decide(key, value)
-  local key_epoch, workspace_epoch = epochs_of(KEYS[key + 1], KEYS[key + 2])
-  if key_epoch ~= ARGV[value + 1] or workspace_epoch ~= ARGV[value + 2] then return {0, key_epoch, workspace_epoch} end
-  local counter, reset_at = counter_of(KEYS[key + 3])
-  local used = tonumber(redis.call('get', counter) or '0')
-  if ARGV[value + 4] == '0' then return {1, used, reset_at} end
-  if used >= tonumber(ARGV[value + 3]) then return {2, used, reset_at} end
-  used = count_call(counter)
-  redis.call('set', KEYS[key + 4], clock_us(), 'ex', ACCEPTED_TTL_S)
-  return {1, used, reset_at}
-end`;
+local key_epoch, workspace_epoch = epochs_of(KEYS[1], KEYS[2])
+if key_epoch ~= ARGV[1] or workspace_epoch ~= ARGV[2] then return {0, key_epoch, workspace_epoch} end
+local counter, reset_at = counter_of(KEYS[3])
+local used = tonumber(redis.call('get', counter) or '0')
+if ARGV[4] == '0' then return {1, used, reset_at} end
+if used >= tonumber(ARGV[3]) then return {2, used, reset_at} end
+used = count_call(counter)
+redis.call('set', KEYS[4], clock_us(), 'ex', ACCEPTED_TTL_S)
+return {1, used, reset_at}`;
 
 const USED_LUA = `${COUNTER_LUA}
 return tonumber(redis.call('get', (counter_of(KEYS[1]))) or '0')`;
@@ -68,12 +66,7 @@ const counterPrefix = (keyId: string) => `toolgate:calls:${keyId}:`;
 const acceptedKey = (keyId: string) => `toolgate:accepted:${keyId}`;
 
 export function createRedisAdmission(redis: Redis): Admission {
-  const admit = createScriptBatches(redis, {
-    name: "toolgateAdmit",
-    lua: ADMISSION_LUA,
-    keysPerRequest: 4,
-    valuesPerRequest: 4,
-  });
+  const admit = defineScript(redis, { name: "toolgateAdmit", lua: ADMISSION_LUA, keys: 4 });
   return {
     async decide({ keyId, workspaceId, known, limit, count }) {
       const [verdict, first, second] = (await admit(
