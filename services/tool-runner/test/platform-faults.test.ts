@@ -172,7 +172,7 @@ test("[RO-2] a nested run ends with the run that called it", async () => {
     const found = await runner.pool.query("select error from tool_runner.executions where tool = 'inner'");
     return found.rowCount === 1 && found;
   });
-  expect(rows[0].error).toBe("The caller left");
+  expect(rows[0].error).toBe("The caller disconnected");
   expect(runner.receiver.requests.map(({ path }) => path)).not.toContain("/late");
 });
 
