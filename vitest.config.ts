@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const VERIFY = [
   "deploy/installation/test/{attacks,clients,faults,fuzz,image,recovery,rollouts,silence}/**/*.test.ts",
   "deploy/installation/test/chat/faults/*.test.ts",
-  "services/tool-runner/test/sandbox/kinds/*.test.ts",
+  "services/tool-runner/test/sandbox/attacks/**/*.test.ts",
 ];
 const isVerify = process.env.VERIFY === "1";
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { dirname } from "node:path";
-import { openGroup } from "../../../src/sandbox/isolation/cgroups.ts";
+import { openGroup } from "../../../../src/sandbox/isolation/cgroups.ts";
 
 /** A service with a child in a cgroup, both of which never end by themselves. */
 const [, , folder = ""] = process.argv;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SandboxPool } from "../../src/sandbox/pool.ts";
-import type { SandboxOutcome, SandboxStop } from "../../src/sandbox/request.ts";
-import { handler, openPool, runSource, startNeighbours, until } from "./sandbox-harness.ts";
+import type { SandboxPool } from "../../../src/sandbox/pool.ts";
+import type { SandboxOutcome, SandboxStop } from "../../../src/sandbox/request.ts";
+import { handler, openPool, runSource, startNeighbours, until } from "../sandbox-harness.ts";
 
 /** Attacks that a limit must end, with the outcomes that are acceptable. */
 const LIMITED: [string, string, (SandboxStop | "threw")[]][] = [

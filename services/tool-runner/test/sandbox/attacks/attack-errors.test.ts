@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { detectIsolation } from "../../src/sandbox/isolation/detect.ts";
-import type { SandboxPool } from "../../src/sandbox/pool.ts";
-import type { SandboxOutcome } from "../../src/sandbox/request.ts";
-import { type AttackKind, attackSource, KINDS } from "./kinds/kinds.ts";
-import { atEqualPriority, openPool, resultOf, runSource, spawnIn, startNeighbours, until } from "./sandbox-harness.ts";
+import { detectIsolation } from "../../../src/sandbox/isolation/detect.ts";
+import type { SandboxPool } from "../../../src/sandbox/pool.ts";
+import type { SandboxOutcome } from "../../../src/sandbox/request.ts";
+import { type AttackKind, attackSource, KINDS } from "../kinds/kinds.ts";
+import { atEqualPriority, openPool, resultOf, runSource, spawnIn, startNeighbours, until } from "../sandbox-harness.ts";
 
 /** As many as the lane of new code has children for. */
 const ATTACKERS = 4;

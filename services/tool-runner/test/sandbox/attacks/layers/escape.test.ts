@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { Layer } from "../../../src/sandbox/isolation/layers.ts";
+import type { Layer } from "../../../../src/sandbox/isolation/layers.ts";
 
 /** The layers that prevent each attempt; any one of them is enough. */
 const PREVENTED_BY: Record<string, Layer[]> = {

@@ -4,10 +4,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { openGroup, removeLeftovers } from "../../../src/sandbox/isolation/cgroups.ts";
-import { detectIsolation, type Isolation } from "../../../src/sandbox/isolation/detect.ts";
-import { LAYERS } from "../../../src/sandbox/isolation/layers.ts";
-import { handler, openPool, resultOf, runSource, spawnIn, until } from "../sandbox-harness.ts";
+import { openGroup, removeLeftovers } from "../../../../src/sandbox/isolation/cgroups.ts";
+import { detectIsolation, type Isolation } from "../../../../src/sandbox/isolation/detect.ts";
+import { LAYERS } from "../../../../src/sandbox/isolation/layers.ts";
+import { handler, openPool, resultOf, runSource, spawnIn, until } from "../../sandbox-harness.ts";
 
 const MIB = 1024 * 1024;
 /** More than an idle child needs, and less than eight tools may keep. */

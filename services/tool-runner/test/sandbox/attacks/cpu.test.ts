@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { describe, expect, it } from "vitest";
-import { quietRuns, tableRow } from "./quiet-workspace.ts";
-import { handler, openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
+import { quietRuns, tableRow } from "../quiet-workspace.ts";
+import { handler, openPool, resultOf, runSource, until } from "../sandbox-harness.ts";
 
 const LANES = 12;
 const MOST_CHILDREN = 24;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { SandboxPool } from "../../src/sandbox/pool.ts";
-import { attackSource, KINDS } from "./kinds/kinds.ts";
-import { quietRuns, tableRow } from "./quiet-workspace.ts";
-import { killedPromptly, openPool, runSource, startNeighbours, until } from "./sandbox-harness.ts";
+import type { SandboxPool } from "../../../src/sandbox/pool.ts";
+import { attackSource, KINDS } from "../kinds/kinds.ts";
+import { quietRuns, tableRow } from "../quiet-workspace.ts";
+import { killedPromptly, openPool, runSource, startNeighbours, until } from "../sandbox-harness.ts";
 
 const TOOLS = 16;
 /** `make attack` runs the bombs several times with the real limits. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_POOL_LIMITS } from "../../src/sandbox/limits.ts";
-import { handler, openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
+import { DEFAULT_POOL_LIMITS } from "../../../src/sandbox/limits.ts";
+import { handler, openPool, resultOf, runSource, until } from "../sandbox-harness.ts";
 
 const MIB = 1024 * 1024;
 const ISOLATE_MIB = 32;

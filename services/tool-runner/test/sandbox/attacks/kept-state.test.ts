@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { SandboxPool } from "../../src/sandbox/pool.ts";
-import { openPool, runSource } from "./sandbox-harness.ts";
+import type { SandboxPool } from "../../../src/sandbox/pool.ts";
+import { openPool, runSource } from "../sandbox-harness.ts";
 
 /**
  * Ways to keep a value for the next run. Each defines `slots(ctx)`, which returns the objects that might outlive the run;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { Compiler, LOAD_LIMIT_MS } from "../../src/sandbox/compiler.ts";
-import { SLOW_SOURCES } from "./kinds/sources.ts";
+import { Compiler, LOAD_LIMIT_MS } from "../../../src/sandbox/compiler.ts";
+import { SLOW_SOURCES } from "../kinds/sources.ts";
 
 const HANDLER = "export default () => 1;";
 /** Slow enough for every machine: declarations are compared with each other. */

@@ -5,9 +5,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { detectIsolation, type Isolation, NO_ISOLATION } from "../../../src/sandbox/isolation/detect.ts";
-import { LAYERS } from "../../../src/sandbox/isolation/layers.ts";
-import { startSandboxServer } from "../../../src/sandbox/processes/remote/server.ts";
+import { detectIsolation, type Isolation, NO_ISOLATION } from "../../../../src/sandbox/isolation/detect.ts";
+import { LAYERS } from "../../../../src/sandbox/isolation/layers.ts";
+import { startSandboxServer } from "../../../../src/sandbox/processes/remote/server.ts";
 
 /**
  * A process that does what the role sandbox does: it serves its socket, and starts Node within the layers around a sandbox child, but without isolates and
@@ -38,7 +38,7 @@ attempt("read the sources of the service", () => fs.readFileSync(${JSON.stringif
 attempt("read the users of the machine", () => fs.readFileSync("/etc/passwd"));
 attempt("write a file", () => write("/tmp/escaped"));
 attempt("write next to Node", () => write(process.execPath + ".escaped"));
-attempt("write a source of the sandbox", () => fs.appendFileSync(${JSON.stringify(join(import.meta.dirname, "../../../src/sandbox/child/main.ts"))}, "") ?? 1);
+attempt("write a source of the sandbox", () => fs.appendFileSync(${JSON.stringify(join(import.meta.dirname, "../../../../src/sandbox/child/main.ts"))}, "") ?? 1);
 attempt("signal the service", () => process.kill(Number(pid), 0));
 attempt("signal another process", () => visible.some((other) => other !== process.pid && process.kill(other, 0)) || undefined);
 attempt("become another user", () => process.setuid(0) ?? process.setuid(1) ?? 1);
