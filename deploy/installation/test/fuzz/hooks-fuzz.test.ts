@@ -12,8 +12,8 @@ import { createLedger, type Ledger } from "./ledger.ts";
 import { makePointerCase } from "./pointer-cases.ts";
 import { createSender, type Sender } from "./send.ts";
 
-/** `make fuzz` sets them. The same seed makes the same cases, except for which earlier call a case repeats. */
-const CASES = Number(env.FUZZ_CASES ?? 3_000);
+/** The same seed makes the same cases, except for which earlier call a case repeats. */
+const CASES = Number(env.FUZZ_CASES ?? 20_000);
 const SEED = Number(env.FUZZ_SEED ?? 1);
 /** How many of ten cases are pointers. */
 const POINTERS_OF_TEN = 1;
