@@ -76,9 +76,17 @@ describe("messages", () => {
     }
   });
 
-  test("invalid UTF-8 names nothing that exists", async () => {
-    const { status } = await call(LIST_KEYS, Buffer.from('{"workspace":"\xff"}', "latin1"));
-    expect([400, 404]).toContain(status);
+  test("a name or description with control characters is refused", async () => {
+    const name = "a\u001b[2J";
+    for (const [path, members] of [
+      ["key_auth.v1.KeyService/CreateKey", { name }],
+      ["inbound_hook.v1.HookService/CreateHook", { name, format: "HOOK_FORMAT_NATIVE" }],
+      [
+        "outbound_webhook.v1.EndpointService/CreateEndpoint",
+        { url: "https://a.example/", events: ["custom.*"], description: name },
+      ],
+    ] as const)
+      await expect(toolgate.manage(path, members)).rejects.toThrow(/400.*must not contain control characters/);
   });
 
   test.each<[path: string, members: string, named: string]>([

@@ -156,3 +156,14 @@ test("[LOG-13] [LOG-14] a call reports no event of its own; a flagged tool's car
   const { rows } = await toolgate.pool.query("select count(*)::int as events from outbound_webhook.event");
   expect(rows[0].events).toBe(1);
 });
+
+test("[TOOL-21] removing the release closes the tool for the next call, setting it again opens it", async () => {
+  await toolgate.saveTool("toggled", ECHO);
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["toggled"] });
+  for (let round = 0; round < 5; round += 1) {
+    expect((await toolgate.call("toggled", secret, { text: "x" })).status).toBe(200);
+    await toolgate.saveTool("toggled", { ...ECHO, external_api: false });
+    expect((await toolgate.call("toggled", secret, { text: "x" })).status).toBe(403);
+    await toolgate.saveTool("toggled", ECHO);
+  }
+});
