@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
@@ -117,4 +118,43 @@ test("[ERR-1] calls that never ran leave the key free", async () => {
   const { secret } = await toolgate.createKey({ name: "k", tools: ["random"] });
   expect((await call("random", secret, "e-1", '{"args":{"text":5}}')).status).toBe(400);
   expect((await call("random", secret, "e-1", '{"args":{"text":"x"}}')).status).toBe(200);
+});
+
+test("[TOOL] a call whose process was killed during its run never runs again under its Idempotency-Key", async () => {
+  const { receiver, pool } = toolgate;
+  await toolgate.saveTool("effect", {
+    external_api: true,
+    timeout_ms: 1_000,
+    api: { method: "POST", url: `${receiver.url}/effect` },
+  });
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["effect"], limit: 1_000 });
+  const idempotencyKey = randomUUID();
+  const again = () =>
+    toolgate.request("/api/v1/tools/effect", {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "idempotency-key": idempotencyKey },
+      body: "{}",
+    });
+  receiver.behave(() => ({ hang: "before-status" }));
+  const cut = again();
+  await receiver.waitFor(1);
+  for (const { name, pid } of toolgate.processes()) if (name === "tool-runner") process.kill(pid, "SIGKILL");
+  expect((await cut).status).toBe(500);
+
+  receiver.behave(() => ({ status: 200 }));
+  // Only a new process responds with 409: until it is up, calls get a 500.
+  const refused = await eventually(async () => {
+    const response = await again();
+    return response.status === 409 && response;
+  });
+  expect(refused.body).toMatchObject({ success: false });
+  await pool.query("update tool_runner.idempotent_calls set lease_until = now() where idempotency_key = $1", [
+    idempotencyKey,
+  ]);
+  for (let repeat = 0; repeat < 3; repeat += 1) {
+    const response = await again();
+    expect(response.status).toBe(500);
+    expect(response.headers.get("idempotency-replayed")).toBe("true");
+  }
+  expect(receiver.requests).toHaveLength(1);
 });

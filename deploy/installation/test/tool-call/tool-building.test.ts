@@ -129,3 +129,50 @@ test("[TOOL] a dry run writes nothing and shows what it would have written", asy
     success: true,
   });
 });
+
+const save = (name: string, definition: Record<string, unknown>, confirmExposure?: boolean) =>
+  toolgate.manage<{ tool: { version: number } }>("tool_runner.v1.ToolService/SaveTool", {
+    name,
+    definition: { description: "d", handler: "export default async () => ({ success: true });", ...definition },
+    ...(confirmExposure !== undefined && { confirmExposure }),
+  });
+
+test("[EXPO-1] [EXPO-3] [EXPO-4] a flag that newly exposes a tool is refused without confirmation, and nothing else is saved", async () => {
+  for (const flag of ["inbound_hook", "inbound_hook_write", "external_api", "external_api_write", "public_api"]) {
+    await save(`tool_${flag}`, { description: "before" });
+    await expect(save(`tool_${flag}`, { description: "after", [flag]: true })).rejects.toThrow(
+      /409.*confirm_exposure/s,
+    );
+    const { tool } = await toolgate.manage<{ tool: { definition: Record<string, unknown>; version: number } }>(
+      "tool_runner.v1.ToolService/GetTool",
+      { name: `tool_${flag}` },
+    );
+    expect(tool).toMatchObject({ version: 1, definition: { description: "before" } });
+    expect((await save(`tool_${flag}`, { [flag]: true }, true)).tool.version).toBe(2);
+  }
+});
+
+test("[EXPO-5] [EXPO-6] no confirmation is needed to keep or remove a guarded flag, to set it to anything but true, or for webhook_event", async () => {
+  await save("kept", { external_api: true }, true);
+  await save("kept", { external_api: true, description: "edited" });
+  await save("kept", {});
+  await save("kept", { external_api: 1, webhook_event: true });
+  await expect(save("kept", { external_api: true })).rejects.toThrow("409");
+});
+
+test("[EXPO] a tool that was deleted and created again counts as newly exposed", async () => {
+  await save("again", { external_api: true }, true);
+  await toolgate.manage("tool_runner.v1.ToolService/DeleteTool", { name: "again" });
+  await expect(save("again", { external_api: true })).rejects.toThrow("409");
+});
+
+test("[TOOL] a definition that cannot work is refused when it is saved, with the path of the violation", async () => {
+  await expect(save("bad", { handler: "export default async () => {\n  return {;\n};" })).rejects.toThrow(
+    /400.*handler:2/s,
+  );
+  await expect(
+    save("bad", { parameters: { type: "object", properties: { a: { type: "string", pattern: "(" } } } }),
+  ).rejects.toThrow(/400.*parameters\.properties\.a\.pattern/s);
+  await expect(save("bad name", {})).rejects.toThrow("400");
+  await expect(save("bad", { unknown_member: 1 })).rejects.toThrow(/400.*unknown_member/s);
+});
