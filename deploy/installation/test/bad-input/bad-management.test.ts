@@ -276,7 +276,7 @@ describe("access", () => {
       );
     for (const path of paths) {
       const response = await call(path, "{}", [session, ["toolgate-service-token", "guess"]]);
-      expect([path, response.status]).toEqual([path, 404]);
+      expect([404, 501], path).toContain(response.status);
     }
   });
 
