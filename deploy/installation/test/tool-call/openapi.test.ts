@@ -199,19 +199,6 @@ test("[OAPI] [ERR-12] in a locked workspace it is refused like a call", async ()
   expect((await describeFor(secret)).status).toBe(200);
 });
 
-test("[TOOL-38] no response to a GET has a CORS header: found, not modified, without a key", async () => {
-  const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-  for (const path of ["openapi.json", "openapi.d.ts"]) {
-    const found = await describeFor(secret, { origin: "https://a.example" }, path);
-    const same = await describeFor(secret, { "if-none-match": "*", origin: "https://a.example" }, path);
-    const refused = await describeFor("svc_live_none", { origin: "https://a.example" }, path);
-    expect([found, same, refused].map(({ status }) => status)).toEqual([200, 304, 401]);
-    for (const { headers } of [found, same, refused]) {
-      expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
-    }
-  }
-});
-
 test("[OAPI-6] [BLD-5] a response schema that is none, and a fixture that the parameters refuse, are not saved", async () => {
   await expect(toolgate.saveTool("greet", { ...GREET, external_api_response: { type: "text" } })).rejects.toThrow(
     /external_api_response\.type/,
