@@ -125,9 +125,3 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     for (const id of ["", "two words", "x".repeat(129), 'a"b', "a,b"]) expect(idOf(await ask(id))).not.toBe(id);
   });
 });
-
-test("an id from any other caller is replaced", async () => {
-  await using toolgate = await runToolgate("single");
-  const headers = { "x-request-id": "mine" };
-  expect(idOf(await toolgate.request("/webhooks/event-types", { headers }))).not.toBe("mine");
-});

@@ -1,7 +1,21 @@
-import { callersOf, rpcName } from "@toolgate/service-host/access";
+import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { hashSecret } from "@toolgate/api-key/secret";
+import { SessionService, TokenKind } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
+import { RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { provision } from "@toolgate/key-auth/operator/provision";
+import { changeRole } from "@toolgate/key-auth/operator/roles";
+import { loginTo } from "@toolgate/local/demo/management";
+import { accessOf, callersOf, rpcName } from "@toolgate/service-host/access";
+import { createLogger } from "@toolgate/service-host/logger";
+import { remotePeers } from "@toolgate/service-host/peers";
 import { PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
 import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import { claimsOf, newSigningKey } from "@toolgate/testbed/principals";
 import { serviceToken } from "@toolgate/testbed/service-identity";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EVERY_RPC, outcomeOf } from "./every-rpc.ts";
@@ -9,12 +23,42 @@ import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
 /** For services without an outbox; none reports events yet. */
 const WITHOUT_CALLER = ["toolgate.outbound_webhook.v1.EventService/ReportEvents"];
+const RELEASED = { description: "d", external_api: true, handler: "export default () => ({ success: true });" };
+const ROLES: Partial<Record<Access, readonly string[]>> = {
+  [Access.MEMBER]: ["member", "manager", "admin"],
+  [Access.MANAGER]: ["manager", "admin"],
+  [Access.ADMIN]: ["admin"],
+};
+const MANAGED = EVERY_RPC.filter(([, method]) => ROLES[accessOf(method)]);
 
 let toolgate: RunningToolgate;
+const transports = new Map<ServiceName, Transport>();
+let jwt: string;
+let principal: string;
+
 beforeAll(async () => {
   toolgate = await runToolgate("split");
+  for (const tool of ["open", "unlisted"]) await toolgate.saveTool(tool, RELEASED);
+  for (const [service] of EVERY_RPC) {
+    // As the gateway calls it.
+    const { gateway: serviceKey = "" } = toolgate.serviceKeys;
+    const tokenFor = () => serviceToken("gateway", service, { serviceKey });
+    transports.set(service, remoteTransport(toolgate.rpcUrls[service] ?? "", tokenFor));
+  }
+  const { email, password, workspace } = toolgate.account;
+  ({ token: jwt } = await sessions().login({ email, password, tokenKind: TokenKind.JWT }));
+  ({ principal } = await sessions().authorize({ token: jwt, workspace }));
 });
 afterAll(() => toolgate?.[Symbol.asyncDispose]());
+
+const sessions = () => createClient(SessionService, transports.get("key-auth") as Transport);
+/** How a call of each management RPC ends. */
+const outcomesAs = (text: string) =>
+  Promise.all(
+    MANAGED.map(([service, method]) =>
+      outcomeOf(transports.get(service) as Transport, method, { [PRINCIPAL_HEADER]: text }),
+    ),
+  );
 
 /** How a call of each RPC ends. */
 function outcomesWith(token: (called: ServiceName) => string): Promise<[string, string][]> {
@@ -57,4 +101,143 @@ test("the services that an RPC names are peers in the registry, and internal RPC
     expect(callers.length, rpcName(method)).toBeGreaterThan(0);
     for (const caller of callers) expect(serviceEntry(caller).peers, rpcName(method)).toContain(service);
   }
+});
+
+test("whoever has taken over the gateway runs only what keys that called may run, over streams and as unary calls", async () => {
+  const account = { workspace: `s-${randomUUID().slice(0, 8)}`, email: "admin@second.test", password: "a password" };
+  await provision(toolgate.pool, { ...account, role: "admin" });
+  const manageSecond = await loginTo(toolgate.baseUrl, account);
+  await manageSecond?.("tool_runner.v1.ToolService/SaveTool", {
+    name: "open",
+    definition: RELEASED,
+    confirmExposure: true,
+  });
+  const made = await manageSecond?.<{ secret: string }>("key_auth.v1.KeyService/CreateKey", {
+    name: "k",
+    tools: ["open"],
+  });
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["open"], limit: 1_000 });
+
+  // The gateway's key and addresses.
+  const { gateway: serviceKey = "" } = toolgate.serviceKeys;
+  const log = createLogger({ service: "test", level: "silent" });
+  const tokens = async (called: string) => serviceToken("gateway", called, { serviceKey });
+  await using gateway = remotePeers(toolgate.rpcUrls, { log, tokens });
+  const verify = gateway.call(VerifyService.method.verify);
+  const verdictOf = async (used: string) => {
+    const { key } = await verify({ $typeName: "toolgate.key_auth.v1.VerifyRequest", ...question(used) });
+    if (!key) throw new Error("no verdict");
+    return key;
+  };
+  const own = await verdictOf(secret);
+  const foreign = await verdictOf(made?.secret ?? "");
+  expect(own.grant.length).toBeLessThan(600);
+
+  const right = {
+    workspaceId: own.workspaceId,
+    workspace: own.workspace,
+    workspaceEpoch: own.workspaceEpoch,
+    tool: "open",
+    body: Buffer.from("{}"),
+  };
+  const byKey = { keyId: own.keyId, keyName: own.keyName, ip: "", toolListed: true, grant: own.grant };
+  const [head, body, signature] = own.grant.split(".");
+  const claims = JSON.parse(Buffer.from(body ?? "", "base64url").toString());
+  const { kid } = JSON.parse(Buffer.from(head ?? "", "base64url").toString());
+  const longer = Buffer.from(JSON.stringify({ ...claims, exp: claims.exp + 3_600 })).toString("base64url");
+  const typ = "toolgate-grant+jwt";
+  const asOther = { workspaceId: foreign.workspaceId, workspace: foreign.workspace };
+  const attempts: Record<string, [key: object, run: object, outcome: string]> = {
+    "its own": [{}, {}, "resultJson"],
+    "no grant": [{ grant: "" }, {}, "Unauthenticated"],
+    "of another workspace's key": [{ grant: foreign.grant }, {}, "PermissionDenied"],
+    "in another workspace": [{}, asOther, "PermissionDenied"],
+    "as another workspace's key": [{ grant: foreign.grant, keyId: foreign.keyId }, {}, "PermissionDenied"],
+    "a tool that the key does not list": [{}, { tool: "unlisted" }, "PermissionDenied"],
+    "changed to live longer": [{ grant: `${head}.${longer}.${signature}` }, {}, "Unauthenticated"],
+    "signed by itself": [{ grant: newSigningKey(kid).sign(claims, { typ }) }, {}, "Unauthenticated"],
+    "a token of the gateway": [{ grant: await tokens("tool-runner") }, {}, "Unauthenticated"],
+    "of a key that is not listed": [{ toolListed: false, grant: "" }, {}, "unavailable"],
+  };
+  const stream = gateway.call(RunService.method.run);
+  const unary = gateway.transport("tool-runner");
+  for (const [name, [key, run, outcome]] of Object.entries(attempts)) {
+    const request = create(RunRequestSchema, {
+      ...right,
+      ...run,
+      caller: { case: "key", value: { ...byKey, ...key } },
+    });
+    const ends = [
+      stream(request),
+      unary.unary(RunService.method.run, undefined, 20_000, undefined, request).then(({ message }) => message),
+    ].map((call) =>
+      call.then(
+        (response) => response.outcome.case,
+        (error) => Code[ConnectError.from(error).code],
+      ),
+    );
+    expect([name, ...(await Promise.all(ends))]).toEqual([name, outcome, outcome]);
+  }
+  // Tests of tools need an administrator's principal, and other kinds of runs are not the gateway's.
+  for (const kind of ["test", "chat", "hook", "scheduledTask"] as const) {
+    const request = create(RunRequestSchema, { ...right, caller: { case: kind, value: {} } });
+    const code = kind === "test" ? Code.Unauthenticated : Code.PermissionDenied;
+    await expect(stream(request)).rejects.toMatchObject({ code });
+  }
+});
+
+function question(secret: string) {
+  return { secretHash: hashSecret(secret), tool: "open", count: false, clientIp: "" };
+}
+
+test("every service takes a principal as key-auth signed it, and refuses any other", async () => {
+  const [head = "", body = "", signature] = principal.split(".");
+  const claims = JSON.parse(Buffer.from(body, "base64url").toString());
+  const { kid } = JSON.parse(Buffer.from(head, "base64url").toString());
+  const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const changed = (change: Record<string, unknown>) => `${head}.${encoded({ ...claims, ...change })}.${signature}`;
+  const forged = newSigningKey(kid).sign(claims);
+  const refused = {
+    none: "",
+    plain: encoded({ userId: claims.sub, ...claims }),
+    unsigned: `${encoded({ alg: "none", typ: "toolgate-principal+jwt", kid })}.${body}.`,
+    "another role": changed({ role: "manager" }),
+    "another workspace": changed({ workspaceId: "00000000-0000-4000-8000-000000000000" }),
+    "a longer life": changed({ exp: claims.exp + 3_600 }),
+    "another key": forged,
+    "a key that does not exist": newSigningKey("unknown").sign(claimsOf({ ...claims, userId: claims.sub })),
+    "a login's JWT": jwt,
+  };
+  expect(claims.exp - claims.iat).toBeLessThanOrEqual(60);
+  expect(new Set(MANAGED.map(([service]) => service)).size).toBe(5);
+  for (const [name, text] of Object.entries(refused))
+    expect([name, await outcomesAs(text)]).toEqual([name, MANAGED.map(() => "Unauthenticated")]);
+  const { workspace } = toolgate.account;
+  const { principal: fresh } = await sessions().authorize({ token: jwt, workspace });
+  const outcomes = await outcomesAs(fresh);
+  for (const refusal of ["Unauthenticated", "PermissionDenied", "Unavailable"]) expect(outcomes).not.toContain(refusal);
+});
+
+test("a principal is not a login", async () => {
+  const { workspace } = toolgate.account;
+  await expect(sessions().authorize({ token: principal, workspace })).rejects.toThrow("login");
+});
+
+test("an RPC admits its roles alone, and a changed role takes effect with the next request", async () => {
+  const { email, workspace } = toolgate.account;
+  const operator = { pool: toolgate.pool, now: () => new Date() } as Parameters<typeof changeRole>[0];
+  for (const role of ["member", "manager", "admin"] as const) {
+    await changeRole(operator, { email, workspace, role });
+    const { principal: text } = await sessions().authorize({ token: jwt, workspace });
+    const outcomes = await outcomesAs(text);
+    const isAdmitted = outcomes.map((outcome) => outcome !== "PermissionDenied");
+    expect([role, isAdmitted]).toEqual([role, MANAGED.map(([, method]) => ROLES[accessOf(method)]?.includes(role))]);
+    expect(outcomes).not.toContain("Unauthenticated");
+  }
+  const list = () => toolgate.manage("tool_runner.v1.DataSourceService/ListSecrets", {});
+  await list();
+  await changeRole(operator, { email, workspace, role: "member" });
+  await expect(list()).rejects.toThrow(/role/);
+  await changeRole(operator, { email, workspace, role: undefined });
+  await expect(list()).rejects.toThrow(/workspace/);
 });

@@ -1,154 +1,235 @@
 import { createPublicKey, type JsonWebKey, randomUUID, verify } from "node:crypto";
+import { provision } from "@toolgate/key-auth/operator/provision";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CallResponse, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+import { type CallResponse, type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
-describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
-  let toolgate: RunningToolgate;
-  beforeAll(async () => {
-    toolgate = await runToolgate(kind);
+let toolgate: RunningToolgate;
+beforeAll(async () => {
+  toolgate = await runToolgate("single");
+});
+afterAll(() => toolgate[Symbol.asyncDispose]());
+
+const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  toolgate.request(path, {
+    method,
+    headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  afterAll(() => toolgate[Symbol.asyncDispose]());
+const cookieOf = ({ headers }: CallResponse) => (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+const logIn = async () => {
+  const { email, password } = toolgate.account;
+  const response = await send("POST", "/session", { email, password });
+  return { response, cookie: cookieOf(response), csrf: String(response.body.csrf_token) };
+};
+const listKeys = (headers: Record<string, string>) =>
+  send("POST", "/toolgate.key_auth.v1.KeyService/ListKeys", { workspace: toolgate.account.workspace }, headers);
 
-  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    toolgate.request(path, {
-      method,
-      headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  const cookieOf = ({ headers }: CallResponse) => (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  const logIn = async () => {
-    const { email, password } = toolgate.account;
-    const response = await send("POST", "/session", { email, password });
-    return { response, cookie: cookieOf(response), csrf: String(response.body.csrf_token) };
-  };
-  const listKeys = (headers: Record<string, string>) =>
-    send("POST", "/toolgate.key_auth.v1.KeyService/ListKeys", { workspace: toolgate.account.workspace }, headers);
-
-  test("[MGMT] a login sets a cookie that scripts and other sites cannot use, and says what it opens", async () => {
-    const { response } = await logIn();
-    expect(response.status).toBe(200);
-    expect(response.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^toolgate_session=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict$/),
-      expect.stringMatching(/^toolgate_device=[\w-]{72}; Max-Age=7776000; Path=\/; HttpOnly; SameSite=Strict$/),
-    ]);
-    expect(response.headers.get("cache-control")).toBe("no-store");
-    expect(response.body).toMatchObject({
-      success: true,
-      email: toolgate.account.email,
-      memberships: [{ workspace: toolgate.account.workspace, role: "admin" }],
-    });
-    expect(response.text).not.toContain(cookieOf(response).split("=")[1]);
+test("[MGMT] a login sets a cookie that scripts and other sites cannot use, and says what it opens", async () => {
+  const { response } = await logIn();
+  expect(response.status).toBe(200);
+  expect(response.headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^toolgate_session=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict$/),
+    expect.stringMatching(/^toolgate_device=[\w-]{72}; Max-Age=7776000; Path=\/; HttpOnly; SameSite=Strict$/),
+  ]);
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  expect(response.body).toMatchObject({
+    success: true,
+    email: toolgate.account.email,
+    memberships: [{ workspace: toolgate.account.workspace, role: "admin" }],
   });
+  expect(response.text).not.toContain(cookieOf(response).split("=")[1]);
+});
 
-  test("[MGMT] [WMGMT] a management call by cookie needs the CSRF token of its session", async () => {
-    const { cookie, csrf } = await logIn();
-    const other = await logIn();
-    expect((await listKeys({ cookie, "x-csrf-token": csrf })).status).toBe(200);
-    expect((await listKeys({ cookie })).status).toBe(403);
-    expect((await listKeys({ cookie, "x-csrf-token": "" })).status).toBe(403);
-    expect((await listKeys({ cookie, "x-csrf-token": other.csrf })).status).toBe(403);
-    expect((await listKeys({ "x-csrf-token": csrf })).status).toBe(401);
-    expect((await listKeys({ cookie: "toolgate_session=made-up", "x-csrf-token": csrf })).status).toBe(403);
+test("[MGMT] [WMGMT] a management call by cookie needs the CSRF token of its session", async () => {
+  const { cookie, csrf } = await logIn();
+  const other = await logIn();
+  expect((await listKeys({ cookie, "x-csrf-token": csrf })).status).toBe(200);
+  expect((await listKeys({ cookie })).status).toBe(403);
+  expect((await listKeys({ cookie, "x-csrf-token": "" })).status).toBe(403);
+  expect((await listKeys({ cookie, "x-csrf-token": other.csrf })).status).toBe(403);
+  expect((await listKeys({ "x-csrf-token": csrf })).status).toBe(401);
+  expect((await listKeys({ cookie: "toolgate_session=made-up", "x-csrf-token": csrf })).status).toBe(403);
+});
+
+test("[MGMT] a page that is reloaded gets its CSRF token again, only with the cookie", async () => {
+  const { cookie, csrf } = await logIn();
+  const shown = await send("GET", "/session", undefined, { cookie });
+  expect(shown.body).toMatchObject({ email: toolgate.account.email, csrf_token: csrf });
+  expect(shown.headers.get("cache-control")).toBe("no-store");
+  expect((await send("GET", "/session")).status).toBe(401);
+  expect((await send("GET", "/session", undefined, { cookie: "toolgate_session=made-up" })).status).toBe(401);
+});
+
+test("[MGMT] logout ends the session immediately and clears the cookie; it needs the CSRF token too", async () => {
+  const { cookie, csrf } = await logIn();
+  expect((await send("DELETE", "/session", undefined, { cookie })).status).toBe(403);
+  expect((await listKeys({ cookie, "x-csrf-token": csrf })).status).toBe(200);
+  const ended = await send("DELETE", "/session", undefined, { cookie, "x-csrf-token": csrf });
+  expect(ended.status).toBe(200);
+  expect(ended.headers.get("set-cookie")).toMatch(/^toolgate_session=; Max-Age=0; /);
+  expect((await listKeys({ cookie, "x-csrf-token": csrf })).status).toBe(401);
+  expect((await send("GET", "/session", undefined, { cookie })).status).toBe(401);
+});
+
+test("[MGMT] only JSON with the right password signs in, and every other login gets the same refusal", async () => {
+  const { email, password } = toolgate.account;
+  const form = await toolgate.request("/session", {
+    method: "POST",
+    body: new URLSearchParams({ email, password }),
   });
-
-  test("[MGMT] a page that is reloaded gets its CSRF token again, only with the cookie", async () => {
-    const { cookie, csrf } = await logIn();
-    const shown = await send("GET", "/session", undefined, { cookie });
-    expect(shown.body).toMatchObject({ email: toolgate.account.email, csrf_token: csrf });
-    expect(shown.headers.get("cache-control")).toBe("no-store");
-    expect((await send("GET", "/session")).status).toBe(401);
-    expect((await send("GET", "/session", undefined, { cookie: "toolgate_session=made-up" })).status).toBe(401);
-  });
-
-  test("[MGMT] logout ends the session immediately and clears the cookie; it needs the CSRF token too", async () => {
-    const { cookie, csrf } = await logIn();
-    expect((await send("DELETE", "/session", undefined, { cookie })).status).toBe(403);
-    expect((await listKeys({ cookie, "x-csrf-token": csrf })).status).toBe(200);
-    const ended = await send("DELETE", "/session", undefined, { cookie, "x-csrf-token": csrf });
-    expect(ended.status).toBe(200);
-    expect(ended.headers.get("set-cookie")).toMatch(/^toolgate_session=; Max-Age=0; /);
-    expect((await listKeys({ cookie, "x-csrf-token": csrf })).status).toBe(401);
-    expect((await send("GET", "/session", undefined, { cookie })).status).toBe(401);
-  });
-
-  test("[MGMT] only JSON with the right password signs in, and every other login gets the same refusal", async () => {
-    const { email, password } = toolgate.account;
-    const form = await toolgate.request("/session", {
-      method: "POST",
-      body: new URLSearchParams({ email, password }),
-    });
-    const text = await toolgate.request("/session", { method: "POST", body: JSON.stringify({ email, password }) });
-    for (const response of [form, text, await send("POST", "/session", { email })]) {
-      expect(response.status).toBe(400);
-      expect(response.headers.get("set-cookie")).toBeNull();
-    }
-    for (const text of ["\u0000", "a\u0000b"]) {
-      expect((await send("POST", "/session", { email: text, password })).status).toBe(400);
-      expect((await send("POST", "/session", { email, password: text })).status).toBe(400);
-    }
-    const wrong = await send("POST", "/session", { email, password: "wrong" });
-    const unknown = await send("POST", "/session", { email: "nobody@example.test", password });
-    expect(wrong).toMatchObject({ status: 401, text: '{"success":false,"error":"E-Mail oder Passwort falsch"}' });
-    expect(unknown).toMatchObject({ status: 401, text: wrong.text });
-  });
-
-  test("[MGMT] after too many failures the response says when to try again, for cookies and for tokens", async () => {
-    const credentials = { email: `${randomUUID()}@example.test`, password: "a guess" };
-    for (let failure = 0; failure < 10; failure += 1) {
-      expect((await send("POST", "/session", credentials)).status).toBe(401);
-    }
-    const doors = ["/session", "/toolgate.key_auth.v1.SessionService/Login"];
-    for (const response of await Promise.all(doors.map((path) => send("POST", path, credentials)))) {
-      expect(response.status).toBe(429);
-      expect(response.headers.get("retry-after")).toMatch(/^\d+$/);
-      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(800);
-      expect(Number(response.headers.get("retry-after"))).toBeLessThanOrEqual(900);
-    }
-    const refused = await send("POST", "/session", credentials);
-    expect(refused.text).toBe('{"success":false,"error":"Zu viele Anmeldeversuche"}');
-    const { email, password } = toolgate.account;
-    expect((await send("POST", "/session", { email, password })).headers.get("retry-after")).toBeNull();
-  });
-
-  test("[MGMT] a bearer token works without a CSRF token: the opaque one and the JWT, which the key set verifies", async () => {
-    const { email, password } = toolgate.account;
-    for (const tokenKind of ["TOKEN_KIND_SESSION", "TOKEN_KIND_JWT"]) {
-      const credentials = { email, password, tokenKind };
-      const { body } = await send("POST", "/toolgate.key_auth.v1.SessionService/Login", credentials);
-      const token = String(body.token);
-      expect((await listKeys({ authorization: `Bearer ${token}` })).status).toBe(200);
-      if (tokenKind === "TOKEN_KIND_JWT") await verifyJwt(token);
-    }
-  });
-
-  async function verifyJwt(token: string): Promise<void> {
-    const response = await toolgate.request("/.well-known/jwks.json");
-    expect(response.status).toBe(200);
-    expect(response.headers.get("cache-control")).toMatch(/^public, max-age=\d+$/);
-    const { keys } = JSON.parse(response.text) as { keys: (JsonWebKey & { kid: string })[] };
-    const [header = "", payload = "", signature = ""] = token.split(".");
-    const { alg, kid } = JSON.parse(Buffer.from(header, "base64url").toString("utf8"));
-    expect(alg).toBe("EdDSA");
-    const jwk = keys.find((key) => key.kid === kid);
-    expect(jwk).toMatchObject({ kty: "OKP", crv: "Ed25519" });
-    expect(response.text).not.toContain('"d"');
-    const key = createPublicKey({ key: jwk as never, format: "jwk" });
-    expect(verify(null, Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, "base64url"))).toBe(true);
+  const text = await toolgate.request("/session", { method: "POST", body: JSON.stringify({ email, password }) });
+  for (const response of [form, text, await send("POST", "/session", { email })]) {
+    expect(response.status).toBe(400);
+    expect(response.headers.get("set-cookie")).toBeNull();
   }
+  for (const text of ["\u0000", "a\u0000b"]) {
+    expect((await send("POST", "/session", { email: text, password })).status).toBe(400);
+    expect((await send("POST", "/session", { email, password: text })).status).toBe(400);
+  }
+  const wrong = await send("POST", "/session", { email, password: "wrong" });
+  const unknown = await send("POST", "/session", { email: "nobody@example.test", password });
+  expect(wrong).toMatchObject({ status: 401, text: '{"success":false,"error":"E-Mail oder Passwort falsch"}' });
+  expect(unknown).toMatchObject({ status: 401, text: wrong.text });
+});
 
-  test("[MGMT] a changed password ends the user's other sessions; this one continues", async () => {
-    const [here, elsewhere] = [await logIn(), await logIn()];
-    const change = (headers: Record<string, string>, current: string, next: string) =>
-      send("POST", "/session/password", { current_password: current, new_password: next }, headers);
-    const { password } = toolgate.account;
-    const mine = { cookie: here.cookie, "x-csrf-token": here.csrf };
-    expect((await change({}, password, "another password")).status).toBe(401);
-    expect((await change({ cookie: here.cookie }, password, "another password")).status).toBe(403);
-    expect((await change(mine, "wrong", "another password")).status).toBe(401);
-    expect((await change(mine, password, "short")).status).toBe(400);
-    expect((await change(mine, password, "another password")).status).toBe(200);
-    expect((await listKeys(mine)).status).toBe(200);
-    expect((await listKeys({ cookie: elsewhere.cookie, "x-csrf-token": elsewhere.csrf })).status).toBe(401);
-    expect((await change(mine, "another password", password)).status).toBe(200);
+test("[MGMT] after too many failures the response says when to try again, for cookies and for tokens", async () => {
+  const credentials = { email: `${randomUUID()}@example.test`, password: "a guess" };
+  for (let failure = 0; failure < 10; failure += 1) {
+    expect((await send("POST", "/session", credentials)).status).toBe(401);
+  }
+  const doors = ["/session", "/toolgate.key_auth.v1.SessionService/Login"];
+  for (const response of await Promise.all(doors.map((path) => send("POST", path, credentials)))) {
+    expect(response.status).toBe(429);
+    expect(response.headers.get("retry-after")).toMatch(/^\d+$/);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(800);
+    expect(Number(response.headers.get("retry-after"))).toBeLessThanOrEqual(900);
+  }
+  const refused = await send("POST", "/session", credentials);
+  expect(refused.text).toBe('{"success":false,"error":"Zu viele Anmeldeversuche"}');
+  const { email, password } = toolgate.account;
+  expect((await send("POST", "/session", { email, password })).headers.get("retry-after")).toBeNull();
+});
+
+test("[MGMT] a bearer token works without a CSRF token: the opaque one and the JWT, which the key set verifies", async () => {
+  const { email, password } = toolgate.account;
+  for (const tokenKind of ["TOKEN_KIND_SESSION", "TOKEN_KIND_JWT"]) {
+    const credentials = { email, password, tokenKind };
+    const { body } = await send("POST", "/toolgate.key_auth.v1.SessionService/Login", credentials);
+    const token = String(body.token);
+    expect((await listKeys({ authorization: `Bearer ${token}` })).status).toBe(200);
+    if (tokenKind === "TOKEN_KIND_JWT") await verifyJwt(token);
+  }
+});
+
+async function verifyJwt(token: string): Promise<void> {
+  const response = await toolgate.request("/.well-known/jwks.json");
+  expect(response.status).toBe(200);
+  expect(response.headers.get("cache-control")).toMatch(/^public, max-age=\d+$/);
+  const { keys } = JSON.parse(response.text) as { keys: (JsonWebKey & { kid: string })[] };
+  const [header = "", payload = "", signature = ""] = token.split(".");
+  const { alg, kid } = JSON.parse(Buffer.from(header, "base64url").toString("utf8"));
+  expect(alg).toBe("EdDSA");
+  const jwk = keys.find((key) => key.kid === kid);
+  expect(jwk).toMatchObject({ kty: "OKP", crv: "Ed25519" });
+  expect(response.text).not.toContain('"d"');
+  const key = createPublicKey({ key: jwk as never, format: "jwk" });
+  expect(verify(null, Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, "base64url"))).toBe(true);
+}
+
+test("[MGMT] a changed password ends the user's other sessions; this one continues", async () => {
+  const [here, elsewhere] = [await logIn(), await logIn()];
+  const change = (headers: Record<string, string>, current: string, next: string) =>
+    send("POST", "/session/password", { current_password: current, new_password: next }, headers);
+  const { password } = toolgate.account;
+  const mine = { cookie: here.cookie, "x-csrf-token": here.csrf };
+  expect((await change({}, password, "another password")).status).toBe(401);
+  expect((await change({ cookie: here.cookie }, password, "another password")).status).toBe(403);
+  expect((await change(mine, "wrong", "another password")).status).toBe(401);
+  expect((await change(mine, password, "short")).status).toBe(400);
+  expect((await change(mine, password, "another password")).status).toBe(200);
+  expect((await listKeys(mine)).status).toBe(200);
+  expect((await listKeys({ cookie: elsewhere.cookie, "x-csrf-token": elsewhere.csrf })).status).toBe(401);
+  expect((await change(mine, "another password", password)).status).toBe(200);
+});
+
+describe("known devices", () => {
+  const MAX_FAILURES = 10;
+  async function newUser() {
+    const user = { email: `${randomUUID()}@example.test`, password: "a password" };
+    await provision(toolgate.pool, { ...user, workspace: toolgate.account.workspace, role: "member" });
+    return user;
+  }
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    toolgate.request(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const logIn = (credentials: object, cookie?: string) => post("/session", credentials, cookie ? { cookie } : {});
+  const deviceOf = ({ headers }: CallResponse) =>
+    headers.getSetCookie().flatMap((cookie) => /^toolgate_device=[^;]+/.exec(cookie) ?? [])[0] ?? "";
+  const rpc = (body: object) => post("/toolgate.key_auth.v1.SessionService/Login", body);
+  const guess = async (email: string, times: number, cookie?: string) => {
+    for (let time = 0; time < times; time += 1) {
+      expect((await logIn({ email, password: "a guess" }, cookie)).status).toBe(401);
+    }
+  };
+
+  test("[MGMT] guesses in the owner's own network lock out the network, but not the owner's known browser", async () => {
+    const user = await newUser();
+    const first = await logIn(user);
+    expect(first.status).toBe(200);
+    const device = deviceOf(first);
+    await guess(user.email, MAX_FAILURES);
+    expect((await logIn(user)).status).toBe(429);
+    const again = await logIn(user, device);
+    expect(again.status).toBe(200);
+    // A login makes a new token, and does not let the strangers guess again.
+    expect(deviceOf(again)).not.toBe(device);
+    expect((await logIn({ ...user, password: "a guess" })).status).toBe(429);
+    expect((await logIn(user, deviceOf(again))).status).toBe(200);
+  });
+
+  test("[MGMT] the token of one account makes no device known to another, and guesses with it are bounded too", async () => {
+    const [ada, grace] = [await newUser(), await newUser()];
+    const device = deviceOf(await logIn(ada));
+    await guess(grace.email, MAX_FAILURES, device);
+    expect((await logIn(grace, device)).status).toBe(429);
+    await guess(ada.email, MAX_FAILURES, device);
+    const refused = await logIn(ada, device);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(800);
+    // Guesses with the stolen token leave everybody else's as they are.
+    expect((await logIn(ada)).status).toBe(200);
+  });
+
+  test("[MGMT] a program gets and sends the token in the request, also one that has waited since Redis lost its data", async () => {
+    const user = await newUser();
+    const { body } = await rpc(user);
+    expect(body.deviceToken).toMatch(/^[\w-]{72}$/);
+    await toolgate.redis.wipe();
+    await expect
+      .poll(async () => (await logIn({ email: user.email, password: "a guess" })).status, { timeout: 180_000 })
+      .toBe(401);
+    for (let failure = 0; failure < MAX_FAILURES; failure += 1) await rpc({ ...user, password: "a guess" });
+    expect((await rpc(user)).status).toBe(429);
+    expect((await rpc({ ...user, deviceToken: body.deviceToken })).status).toBe(200);
+    const changed = String(body.deviceToken).replace(/^./, (first) => (first === "A" ? "B" : "A"));
+    expect((await rpc({ ...user, deviceToken: changed })).status).toBe(429);
+  });
+
+  test("[MGMT] a session may change its password while its network is locked out, and guesses there are its own", async () => {
+    const user = await newUser();
+    const token = (await rpc(user)).body.token as string;
+    const change = (currentPassword: string) =>
+      post("/toolgate.key_auth.v1.SessionService/ChangePassword", {
+        token,
+        currentPassword,
+        newPassword: "a new password",
+      });
+    await guess(user.email, MAX_FAILURES);
+    expect((await change(user.password)).status).toBe(200);
+    for (let failure = 0; failure < MAX_FAILURES; failure += 1) expect((await change("a guess")).status).toBe(401);
+    expect((await change("a new password")).status).toBe(429);
   });
 });

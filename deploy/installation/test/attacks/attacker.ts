@@ -72,7 +72,7 @@ async function attackOnce(
         signal,
       });
       if (status !== TOO_MANY_REQUESTS) return { status };
-      // Held back for what the attacks before it wasted: it is to go off none the less.
+      // It is to go off none the less.
       await sleep(Number(headers.get("retry-after")) * 1_000, undefined, { signal });
     }
   } catch (error) {

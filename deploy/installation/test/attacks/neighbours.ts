@@ -13,74 +13,54 @@ const HOSTED = {
   handler: "export default async ({ n }, ctx) => ({ n: (await ctx.callTool('plain', { n })).n });",
 };
 const HOOKED = { inbound_hook: true, handler: "export default async ({ n }) => ({ n });" };
-/** Of each kind. */
-const CALLS_PER_SECOND = 12;
-const CALL_TIMEOUT_MS = 60_000;
+/** Between two calls of a kind. */
+const REST_MS = 80;
 /** Longer than any machine takes for a call that is the only one of its kind. */
-const PATIENT_TIMEOUT_MS = 240_000;
+const CALL_TIMEOUT_MS = 240_000;
 const HOOK_RUNS_DEADLINE_MS = 240_000;
 
-export const NEIGHBOUR_KINDS = ["plain call", "call that has called the host", "hook call"] as const;
-
-export type NeighbourKind = (typeof NEIGHBOUR_KINDS)[number];
-
-/** A call of another workspace than the attacker's. */
-interface NeighbourCall {
-  kind: NeighbourKind;
-  sentAtMs: number;
-  /** From when it was due until its response. */
-  tookMs: number;
-  /** Undefined when it got the right response. */
-  lost: string | undefined;
-}
-
 export interface Neighbours {
-  readonly calls: readonly NeighbourCall[];
-  /** Sends all kinds at a fixed rate until the signal; resolves when the last has its response. */
-  sendAtRate(signal: AbortSignal): Promise<void>;
-  /** The same, each call only after the last one of its kind, so that no call is lost because the machine is slow. */
-  sendInTurn(signal: AbortSignal): Promise<void>;
+  /** How many calls have ended. */
+  readonly calls: number;
+  /** What those got that did not get the right response. */
+  readonly lost: readonly string[];
+  /**
+   * Sends until the signal, each call after the last one of its kind, so that none is lost because the machine is slow; resolves
+   * when the last has its response.
+   */
+  send(signal: AbortSignal): Promise<void>;
   /** Hook calls that were accepted and whose runs did not succeed. */
   lostHookRuns(): Promise<number>;
 }
 
-type Send = (n: number, timeoutMs: number) => Promise<string | undefined>;
+/** Resolves with what was wrong with the response. */
+type Send = (n: number) => Promise<string | undefined>;
 
 /** Three workspaces: one calls a plain tool, one a tool that calls another, and one has a hook. */
 export async function startNeighbours(toolgate: RunningToolgate): Promise<Neighbours> {
   const hook = await addHook(toolgate);
-  const sends: Record<NeighbourKind, Send> = {
+  const sends: Record<string, Send> = {
     "plain call": await callerOf(toolgate, "quiet-plain", "plain"),
     "call that has called the host": await callerOf(toolgate, "quiet-hosted", "hosted"),
-    "hook call": (n, timeoutMs) => callHook(toolgate, hook, n, timeoutMs),
+    "hook call": (n) => callHook(toolgate, hook, n),
   };
-  const calls: NeighbourCall[] = [];
-  const callOnce = async (kind: NeighbourKind, n: number, dueMs: number, timeoutMs: number) => {
-    const sentAtMs = performance.now();
-    const lost = await sends[kind](n, timeoutMs).catch(String);
-    calls.push({ kind, sentAtMs, tookMs: performance.now() - dueMs, lost });
-  };
+  const lost: string[] = [];
+  let calls = 0;
   return {
-    calls,
-    async sendAtRate(signal) {
-      const open: Promise<void>[] = [];
-      const beganMs = performance.now();
-      for (let n = 0; !signal.aborted; n += 1) {
-        const dueMs = beganMs + (n * 1_000) / CALLS_PER_SECOND;
-        const waitMs = dueMs - performance.now();
-        if (waitMs > 0) await sleep(waitMs);
-        for (const kind of NEIGHBOUR_KINDS) open.push(callOnce(kind, n, dueMs, CALL_TIMEOUT_MS));
-      }
-      await Promise.all(open);
+    get calls() {
+      return calls;
     },
-    async sendInTurn(signal) {
-      const sendKind = async (kind: NeighbourKind) => {
+    lost,
+    async send(signal) {
+      const sendKind = async ([kind, send]: [string, Send]) => {
         for (let n = 0; !signal.aborted; n += 1) {
-          await callOnce(kind, n, performance.now(), PATIENT_TIMEOUT_MS);
-          await sleep(1_000 / CALLS_PER_SECOND);
+          const wrong = await send(n).catch(String);
+          calls += 1;
+          if (wrong !== undefined) lost.push(`${kind} ${n}: ${wrong}`);
+          await sleep(REST_MS);
         }
       };
-      await Promise.all(NEIGHBOUR_KINDS.map(sendKind));
+      await Promise.all(Object.entries(sends).map(sendKind));
     },
     async lostHookRuns() {
       const unfinished = `select count(*)::integer as count from inbound_hook.delivery
@@ -99,12 +79,12 @@ async function callerOf(toolgate: RunningToolgate, workspace: string, tool: stri
   await saveTool("plain", PLAIN);
   await saveTool("hosted", HOSTED);
   const secret = await createKey([tool]);
-  return async (n, timeoutMs) => {
+  return async (n) => {
     const { status, text } = await toolgate.request(`/api/v1/tools/${tool}`, {
       method: "POST",
       headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
       body: JSON.stringify({ args: { n } }),
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
     });
     return status === 200 && JSON.parse(text).n === n ? undefined : `${status} ${text}`;
   };
@@ -117,14 +97,9 @@ async function addHook(toolgate: RunningToolgate): Promise<TestHook> {
 }
 
 /** Repeated when it gets a 503, as senders do. */
-async function callHook(
-  toolgate: RunningToolgate,
-  hook: TestHook,
-  n: number,
-  timeoutMs: number,
-): Promise<string | undefined> {
+async function callHook(toolgate: RunningToolgate, hook: TestHook, n: number): Promise<string | undefined> {
   const id = `${n}-${performance.now()}`;
-  const signal = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
   for (;;) {
     const { status, text } = await toolgate.request(hook.path, {
       method: "POST",

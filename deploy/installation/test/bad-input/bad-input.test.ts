@@ -4,17 +4,11 @@ import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { earlyInMinute } from "../running-toolgate.ts";
+import { earlyInMinute, type TopologyKind } from "../running-toolgate.ts";
 import { ECHO, expectInvalid, expectUnauthenticated, type FrontDoor, openFrontDoor, shapeOf } from "./front-door.ts";
 import { headerValues, openRaw, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
 
 const MIB = 1024 * 1024;
-
-let door: FrontDoor;
-beforeAll(async () => {
-  door = await openFrontDoor();
-});
-afterAll(() => door[Symbol.asyncDispose]());
 
 /** The memory of all buffers after a garbage collection. */
 function heldBytes(): number {
@@ -25,266 +19,304 @@ function heldBytes(): number {
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 
-describe("bodies", () => {
-  test.each<[name: string, body: string | Uint8Array, rule: string]>([
-    ["not JSON", "{args}", "json"],
-    ["a form", "args=1&b=2", "json"],
-    ["half a JSON text", '{"args":{"text":"x"', "json"],
-    ["two JSON texts", "{}{}", "json"],
-    ["a trailing NUL byte", "{}\u0000", "json"],
-    ["NUL bytes alone", "\u0000\u0000", "json"],
-    ["blanks alone", " \r\n\t", "json"],
-    ["NaN", '{"args":{"any":NaN}}', "json"],
-    ["a list", "[]", "type"],
-    ["a string", '"args"', "type"],
-    ["a number", "17", "type"],
-    ["null", "null", "type"],
-    ["args null", '{"args":null}', "type"],
-    ["args a list", '{"args":[1]}', "type"],
-    ["args a string", '{"args":"{}"}', "type"],
-    ["args a number", '{"args":0}', "type"],
-    ["args false", '{"args":false}', "type"],
-    ["invalid UTF-8", Buffer.from('{"args":{"text":"\xff\xfe"}}', "latin1"), "encoding"],
-    ["an overlong slash", Buffer.from('{"args":{"text":"\xc0\xaf"}}', "latin1"), "encoding"],
-    ["half a UTF-8 character", Buffer.from('{"args":{"text":"\xe2\x82"}}', "latin1"), "encoding"],
-    ["UTF-16", Buffer.from('{"args":{}}', "utf16le"), "json"],
-    ["a byte order mark", '\ufeff{"args":{}}', "encoding"],
-    ["gzip", gzipSync('{"args":{}}'), "encoding"],
-    ["100,000 nested lists, none closed", "[".repeat(100_000), "json"],
-    ["100,000 nested objects", `{"args":{"any":${nested(100_000)}}}`, "depth"],
-  ])("[ERR-1] [ERR-2] [TOOL] a malformed body gets 400 with one violation: %s", async (_, body, rule) => {
-    expectInvalid(await door.post({ body }), rule);
+describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
+  let door: FrontDoor;
+  beforeAll(async () => {
+    door = await openFrontDoor(kind);
   });
+  afterAll(() => door[Symbol.asyncDispose]());
 
-  test.each<[name: string, body: string, args: Record<string, unknown>]>([
-    ["no bytes", "", {}],
-    ["no args", "{}", {}],
-    ["members next to args, at any depth", `{"x":${nested(100_000)},"args":{"text":"y"}}`, { text: "y" }],
-    ["duplicate names: the last one counts", '{"args":{"text":"a"},"args":{"text":"b","text":"c"}}', { text: "c" }],
-    [
-      "numbers beyond all bounds",
-      '{"args":{"any":[1e400,-0,123456789012345678901]}}',
-      { any: [null, 0, 123456789012345680000] },
-    ],
-    [
-      "NUL and half surrogate pairs in text",
-      '{"args":{"text":"\\u0000\\ud800","any":{"\\udfff":1}}}',
-      { text: "\u0000\ud800", any: { "\udfff": 1 } },
-    ],
-    ["a template marker", '{"args":{"text":"{{7*7}}"}}', { text: "{{7*7}}" }],
-  ])("[TOOL] [LOG-2] an unusual body is accepted, and its call is in both logs: %s", async (_, body, args) => {
-    const response = await door.post({ body });
-    expect(response.status).toBe(200);
-    const { _api_key, ...seen } = JSON.parse(response.text).args;
-    expect(seen).toEqual(args);
-    await door.expectInBothLogs(response);
-  });
+  describe("bodies", () => {
+    test.each<[name: string, body: string | Uint8Array, rule: string]>([
+      ["not JSON", "{args}", "json"],
+      ["a form", "args=1&b=2", "json"],
+      ["half a JSON text", '{"args":{"text":"x"', "json"],
+      ["two JSON texts", "{}{}", "json"],
+      ["a trailing NUL byte", "{}\u0000", "json"],
+      ["NUL bytes alone", "\u0000\u0000", "json"],
+      ["blanks alone", " \r\n\t", "json"],
+      ["NaN", '{"args":{"any":NaN}}', "json"],
+      ["a list", "[]", "type"],
+      ["a string", '"args"', "type"],
+      ["a number", "17", "type"],
+      ["null", "null", "type"],
+      ["args null", '{"args":null}', "type"],
+      ["args a list", '{"args":[1]}', "type"],
+      ["args a string", '{"args":"{}"}', "type"],
+      ["args a number", '{"args":0}', "type"],
+      ["args false", '{"args":false}', "type"],
+      ["invalid UTF-8", Buffer.from('{"args":{"text":"\xff\xfe"}}', "latin1"), "encoding"],
+      ["an overlong slash", Buffer.from('{"args":{"text":"\xc0\xaf"}}', "latin1"), "encoding"],
+      ["half a UTF-8 character", Buffer.from('{"args":{"text":"\xe2\x82"}}', "latin1"), "encoding"],
+      ["UTF-16", Buffer.from('{"args":{}}', "utf16le"), "json"],
+      ["a byte order mark", '\ufeff{"args":{}}', "encoding"],
+      ["gzip", gzipSync('{"args":{}}'), "encoding"],
+      ["100,000 nested lists, none closed", "[".repeat(100_000), "json"],
+      ["100,000 nested objects", `{"args":{"any":${nested(100_000)}}}`, "depth"],
+    ])("[ERR-1] [ERR-2] [TOOL] a malformed body gets 400 with one violation: %s", async (_, body, rule) => {
+      expectInvalid(await door.post({ body }), rule);
+    });
 
-  test("[LOG-2] a call whose tool logs and throws NUL and half surrogate pairs is in both logs", async () => {
-    const handler = String.raw`export default (args, ctx) => {
+    test.each<[name: string, body: string, args: Record<string, unknown>]>([
+      ["no bytes", "", {}],
+      ["no args", "{}", {}],
+      ["members next to args, at any depth", `{"x":${nested(100_000)},"args":{"text":"y"}}`, { text: "y" }],
+      ["duplicate names: the last one counts", '{"args":{"text":"a"},"args":{"text":"b","text":"c"}}', { text: "c" }],
+      [
+        "numbers beyond all bounds",
+        '{"args":{"any":[1e400,-0,123456789012345678901]}}',
+        { any: [null, 0, 123456789012345680000] },
+      ],
+      [
+        "NUL and half surrogate pairs in text",
+        '{"args":{"text":"\\u0000\\ud800","any":{"\\udfff":1}}}',
+        { text: "\u0000\ud800", any: { "\udfff": 1 } },
+      ],
+      ["a template marker", '{"args":{"text":"{{7*7}}"}}', { text: "{{7*7}}" }],
+    ])("[TOOL] [LOG-2] an unusual body is accepted, and its call is in both logs: %s", async (_, body, args) => {
+      const response = await door.post({ body });
+      expect(response.status).toBe(200);
+      const { _api_key, ...seen } = JSON.parse(response.text).args;
+      expect(seen).toEqual(args);
+      await door.expectInBothLogs(response);
+    });
+
+    test("[LOG-2] a call whose tool logs and throws NUL and half surrogate pairs is in both logs", async () => {
+      const handler = String.raw`export default (args, ctx) => {
       ctx.log("\u0000\ud800", { "\u0000\udfff": "\u0000\ud800" });
       console.log("\u0000\ud800");
       throw new Error("\u0000\ud800");
     };`;
-    await door.toolgate.saveTool("throws", { external_api: true, parameters: { type: "object" }, handler });
-    const { secret } = await door.toolgate.createKey({ name: "k", tools: ["throws"], limit: 10 });
-    const headers = [["authorization", `Bearer ${secret}`] as const];
-    const response = await sendRaw(door.toolgate.baseUrl, { target: "/api/v1/tools/throws", headers, body: "{}" });
-    expect(response?.status).toBe(400);
-    await door.expectInBothLogs(response as RawResponse);
-  });
+      await door.toolgate.saveTool("throws", { external_api: true, parameters: { type: "object" }, handler });
+      const { secret } = await door.toolgate.createKey({ name: "k", tools: ["throws"], limit: 10 });
+      const headers = [["authorization", `Bearer ${secret}`] as const];
+      const response = await sendRaw(door.toolgate.baseUrl, { target: "/api/v1/tools/throws", headers, body: "{}" });
+      expect(response?.status).toBe(400);
+      await door.expectInBothLogs(response as RawResponse);
+    });
 
-  test("[TOOL-24] [TOOL] __proto__ reaches no tool at any depth, and no prototype changes", async () => {
-    const evil =
-      '"__proto__":{"polluted":1},"\\u005f_proto__":{"polluted":2},"constructor":{"prototype":{"polluted":3}}';
-    const body = `{${evil},"args":{${evil},"text":"x","any":{${evil},"list":[{${evil}}]}}}`;
-    const { args, polluted } = JSON.parse((await door.post({ body })).text);
-    expect(polluted).toBe(false);
-    expect(Object.keys(args).sort()).toEqual(["_api_key", "any", "text"]);
-    expect(JSON.stringify(args)).not.toContain("__proto__");
-    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-    await door.expectUndisturbed();
-  });
+    test("[TOOL-24] [TOOL] __proto__ reaches no tool at any depth, and no prototype changes", async () => {
+      const evil =
+        '"__proto__":{"polluted":1},"\\u005f_proto__":{"polluted":2},"constructor":{"prototype":{"polluted":3}}';
+      const body = `{${evil},"args":{${evil},"text":"x","any":{${evil},"list":[{${evil}}]}}}`;
+      const { args, polluted } = JSON.parse((await door.post({ body })).text);
+      expect(polluted).toBe(false);
+      expect(Object.keys(args).sort()).toEqual(["_api_key", "any", "text"]);
+      expect(JSON.stringify(args)).not.toContain("__proto__");
+      expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+      await door.expectUndisturbed();
+    });
 
-  test.each(["", "json", ";;;", "a/b/c", "*", "text/plain", "application/json; charset=utf-16", "multipart/form-data"])(
-    "[TOOL] with the content type '%s' the body is still JSON",
-    async (type) => {
+    test.each([
+      "",
+      "json",
+      ";;;",
+      "a/b/c",
+      "*",
+      "text/plain",
+      "application/json; charset=utf-16",
+      "multipart/form-data",
+    ])("[TOOL] with the content type '%s' the body is still JSON", async (type) => {
       const headers = [["content-type", type] as const];
       expect((await door.post({ headers, body: '{"args":{"text":"x"}}' })).status).toBe(200);
       expectInvalid(await door.post({ headers, body: "text=x" }), "json");
-    },
-  );
-
-  test("[TOOL] a missing content type, several of them, and a content encoding are ignored", async () => {
-    const body = '{"args":{"text":"x"}}';
-    const several = [["content-type", "text/plain"] as const, ["content-type", "application/json"] as const];
-    for (const headers of [[], several, [["content-encoding", "gzip"] as const]]) {
-      expect((await door.post({ headers, body })).status).toBe(200);
-    }
-  });
-
-  test("[TOOL] 1 MiB is read, one byte more is an invalid parameter, with and without a content length", async () => {
-    const exact = Buffer.alloc(MIB, " ");
-    exact.write('{"args":{"text":"x"}}');
-    const chunked = (body: Buffer) => ({
-      headers: [["transfer-encoding", "chunked"] as const],
-      withoutLength: true,
-      body: Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]),
     });
-    const over = Buffer.concat([exact, Buffer.from(" ")]);
-    expect((await door.post({ body: exact })).status).toBe(200);
-    expect((await door.post(chunked(exact))).status).toBe(200);
-    expectInvalid(await door.post({ body: over }), "body");
-    expectInvalid(await door.post(chunked(over)), "body");
-  });
 
-  test("[TOOL] a body that is too large gets its response before it is sent, and the rest of it is discarded", async () => {
-    using connection = openRaw(door.toolgate.baseUrl);
-    const declared = 40 * MIB;
-    const headers = [door.bearer, ["content-length", String(declared)] as const];
-    await connection.write(requestBytes({ target: ECHO, headers }));
-    const response = await connection.nextResponse();
-    expect(response?.status).toBe(400);
-    const before = heldBytes();
-    const piece = Buffer.alloc(MIB, 32);
-    for (let sent = MIB; sent < declared; sent += MIB) await connection.write(piece);
-    await eventually(() => expect(heldBytes() - before).toBeLessThan(declared / 4));
-    const next = requestBytes({ target: ECHO, headers: [door.bearer], body: '{"args":{"text":"next"}}' });
-    await connection.write(Buffer.concat([piece, next]));
-    expect(await connection.nextResponse()).toMatchObject({ status: 200 });
-  });
-});
+    test("[TOOL] a missing content type, several of them, and a content encoding are ignored", async () => {
+      const body = '{"args":{"text":"x"}}';
+      const several = [["content-type", "text/plain"] as const, ["content-type", "application/json"] as const];
+      for (const headers of [[], several, [["content-encoding", "gzip"] as const]]) {
+        expect((await door.post({ headers, body })).status).toBe(200);
+      }
+    });
 
-describe("keys", () => {
-  const withHeaders = (headers: readonly (readonly [string, string])[], target = ECHO, body = "{}") =>
-    sendRaw(door.toolgate.baseUrl, { target, headers, body });
+    test("[TOOL] 1 MiB is read, one byte more is an invalid parameter, with and without a content length", async () => {
+      const exact = Buffer.alloc(MIB, " ");
+      exact.write('{"args":{"text":"x"}}');
+      const chunked = (body: Buffer) => ({
+        headers: [["transfer-encoding", "chunked"] as const],
+        withoutLength: true,
+        body: Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]),
+      });
+      const over = Buffer.concat([exact, Buffer.from(" ")]);
+      expect((await door.post({ body: exact })).status).toBe(200);
+      expect((await door.post(chunked(exact))).status).toBe(200);
+      expectInvalid(await door.post({ body: over }), "body");
+      expectInvalid(await door.post(chunked(over)), "body");
+    });
 
-  test("[ERR-3] [ERR-4] [ERR-5] a call without a key gets 401 and WWW-Authenticate", async () => {
-    expectUnauthenticated(await withHeaders([]));
-  });
-
-  test("[ERR-6] [ERR-10] anything but a valid key gets the same 401 as no key, byte for byte", async () => {
-    const { secret } = door.key;
-    const unknown = `${secret.slice(0, -49)}${"0".repeat(43)}${secret.slice(-6)}`;
-    const values = [
-      "",
-      "Bearer",
-      "Bearer ",
-      "Bearer  ",
-      `Basic ${secret}`,
-      secret,
-      `Bearer\t${secret}`,
-      `Bearer${secret}`,
-    ];
-    values.push(
-      `Bearer ${secret} ${secret}`,
-      `Bearer ${secret},`,
-      `Bearer "${secret}"`,
-      `Bearer ${secret.toLowerCase()}`,
+    // In the single topology the gateway's memory is this process's.
+    test.runIf(kind === "single")(
+      "[TOOL] a body that is too large gets its response before it is sent, and the rest of it is discarded",
+      async () => {
+        using connection = openRaw(door.toolgate.baseUrl);
+        const declared = 40 * MIB;
+        const headers = [door.bearer, ["content-length", String(declared)] as const];
+        await connection.write(requestBytes({ target: ECHO, headers }));
+        const response = await connection.nextResponse();
+        expect(response?.status).toBe(400);
+        const before = heldBytes();
+        const piece = Buffer.alloc(MIB, 32);
+        for (let sent = MIB; sent < declared; sent += MIB) await connection.write(piece);
+        await eventually(() => expect(heldBytes() - before).toBeLessThan(declared / 4));
+        const next = requestBytes({ target: ECHO, headers: [door.bearer], body: '{"args":{"text":"next"}}' });
+        await connection.write(Buffer.concat([piece, next]));
+        expect(await connection.nextResponse()).toMatchObject({ status: 200 });
+      },
     );
-    values.push(
-      `Bearer ${secret}x`,
-      `Bearer ${secret.slice(0, -1)}`,
-      `Bearer ${unknown}`,
-      "Bearer \u{1f511}",
-      `Bearer ${" ".repeat(9_000)}x y`,
-    );
-    const shapes = [shapeOf((await withHeaders([])) as RawResponse)];
-    for (const value of values) {
-      const response = await withHeaders([["authorization", value]]);
-      expectUnauthenticated(response);
-      shapes.push(shapeOf(response as RawResponse));
-    }
-    for (const shape of shapes) expect(shape).toEqual(shapes[0]);
   });
 
-  test("[TOOL] the scheme's case and blanks around the key do not matter", async () => {
-    for (const scheme of ["bearer", "BEARER", "bEaReR"]) {
-      expect(await withHeaders([["authorization", `${scheme}   ${door.key.secret}  `]])).toMatchObject({ status: 200 });
-    }
+  describe("keys", () => {
+    const withHeaders = (headers: readonly (readonly [string, string])[], target = ECHO, body = "{}") =>
+      sendRaw(door.toolgate.baseUrl, { target, headers, body });
+
+    test("[ERR-3] [ERR-4] [ERR-5] a call without a key gets 401 and WWW-Authenticate", async () => {
+      expectUnauthenticated(await withHeaders([]));
+    });
+
+    test("[ERR-6] [ERR-10] anything but a valid key gets the same 401 as no key, byte for byte", async () => {
+      const { secret } = door.key;
+      const unknown = `${secret.slice(0, -49)}${"0".repeat(43)}${secret.slice(-6)}`;
+      const values = [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer  ",
+        `Basic ${secret}`,
+        secret,
+        `Bearer\t${secret}`,
+        `Bearer${secret}`,
+      ];
+      values.push(
+        `Bearer ${secret} ${secret}`,
+        `Bearer ${secret},`,
+        `Bearer "${secret}"`,
+        `Bearer ${secret.toLowerCase()}`,
+      );
+      values.push(
+        `Bearer ${secret}x`,
+        `Bearer ${secret.slice(0, -1)}`,
+        `Bearer ${unknown}`,
+        "Bearer \u{1f511}",
+        `Bearer ${" ".repeat(9_000)}x y`,
+      );
+      const shapes = [shapeOf((await withHeaders([])) as RawResponse)];
+      for (const value of values) {
+        const response = await withHeaders([["authorization", value]]);
+        expectUnauthenticated(response);
+        shapes.push(shapeOf(response as RawResponse));
+      }
+      for (const shape of shapes) expect(shape).toEqual(shapes[0]);
+    });
+
+    test("[TOOL] the scheme's case and blanks around the key do not matter", async () => {
+      for (const scheme of ["bearer", "BEARER", "bEaReR"]) {
+        expect(await withHeaders([["authorization", `${scheme}   ${door.key.secret}  `]])).toMatchObject({
+          status: 200,
+        });
+      }
+    });
+
+    test("[TOOL] a key in the query, the body, a cookie or another header is ignored", async () => {
+      const { secret } = door.key;
+      expectUnauthenticated(await withHeaders([], `${ECHO}?authorization=Bearer%20${secret}&api_key=${secret}`));
+      expectUnauthenticated(
+        await withHeaders([], ECHO, JSON.stringify({ authorization: `Bearer ${secret}`, api_key: secret })),
+      );
+      for (const name of ["x-api-key", "cookie", "proxy-authorization", "x-authorization"]) {
+        expectUnauthenticated(await withHeaders([[name, `Bearer ${secret}`]]));
+      }
+    });
+
+    test("[ERR-6] two Authorization headers are refused, in either order", async () => {
+      const good = door.bearer;
+      const other = ["Authorization", "Bearer x"] as const;
+      for (const headers of [
+        [good, other],
+        [other, good],
+        [good, good],
+      ])
+        expectUnauthenticated(await withHeaders(headers));
+    });
+
+    test("[ERR-6] a key with wrong check digits is not even looked up", async () => {
+      const { id, secret } = await door.toolgate.createKey({ name: "k", tools: ["echo"] });
+      const wrong = `${secret.slice(0, -1)}${secret.endsWith("0") ? "1" : "0"}`;
+      const hash = createHash("sha256").update(wrong).digest();
+      await door.toolgate.pool.query("update key_auth.keys set secret_hash = $2 where id = $1", [id, hash]);
+      expectUnauthenticated(await withHeaders([["authorization", `Bearer ${wrong}`]]));
+    });
   });
 
-  test("[TOOL] a key in the query, the body, a cookie or another header is ignored", async () => {
-    const { secret } = door.key;
-    expectUnauthenticated(await withHeaders([], `${ECHO}?authorization=Bearer%20${secret}&api_key=${secret}`));
-    expectUnauthenticated(
-      await withHeaders([], ECHO, JSON.stringify({ authorization: `Bearer ${secret}`, api_key: secret })),
-    );
-    for (const name of ["x-api-key", "cookie", "proxy-authorization", "x-authorization"]) {
-      expectUnauthenticated(await withHeaders([[name, `Bearer ${secret}`]]));
-    }
-  });
+  describe("refusals and the usage log", () => {
+    test("[TOOL-20] [ERR-11] [ERR-12] every refusal has the same headers in the same order", async () => {
+      const { saveTool, createKey, pool, account } = door.toolgate;
+      const tool = { external_api: true, handler: "export default () => ({});" };
+      const listed = ["unreleased", "made_async", "deleted", "locked"];
+      for (const name of [...listed, "unlisted"]) await saveTool(name, tool);
+      const { secret } = await createKey({ name: "k", tools: listed, limit: 10_000 });
+      await saveTool("unreleased", { ...tool, external_api: false });
+      await saveTool("made_async", { ...tool, async: true });
+      await door.toolgate.manage("tool_runner.v1.ToolService/DeleteTool", { name: "deleted" });
+      const shapes: ReturnType<typeof shapeOf>[] = [];
+      const ask = async (name: string, body = "{}") => {
+        const headers = [["authorization", `Bearer ${secret}`] as const];
+        const response = await sendRaw(door.toolgate.baseUrl, { target: `/api/v1/tools/${name}`, headers, body });
+        shapes.push(shapeOf(response as RawResponse));
+      };
+      for (const name of [
+        "unreleased",
+        "made_async",
+        "deleted",
+        "unlisted",
+        "nowhere",
+        "",
+        "a%2Fb",
+        "a/b",
+        "%00",
+        "%zz",
+      ])
+        await ask(name);
+      for (const body of ["", "{", "x".repeat(2 * MIB)]) await ask("unreleased", body);
+      const lock = async (locked: boolean) => {
+        await pool.query("update key_auth.workspaces set locked = $2 where code = $1", [account.workspace, locked]);
+        // Raises the workspace's epoch.
+        await saveTool("unlisted", tool);
+      };
+      await lock(true);
+      for (const body of ["{}", "{", "x".repeat(2 * MIB)]) await ask("locked", body);
+      await lock(false);
+      expect(shapes[0]).toMatchObject({ status: 403, text: '{"success":false,"error":"Tool nicht verfuegbar"}' });
+      for (const shape of shapes) expect(shape).toEqual(shapes[0]);
+      await ask("locked");
+      expect(shapes.at(-1)?.status).toBe(200);
+    });
 
-  test("[ERR-6] two Authorization headers are refused, in either order", async () => {
-    const good = door.bearer;
-    const other = ["Authorization", "Bearer x"] as const;
-    for (const headers of [
-      [good, other],
-      [other, good],
-      [good, good],
-    ])
-      expectUnauthenticated(await withHeaders(headers));
-  });
-
-  test("[ERR-6] a key with wrong check digits is not even looked up", async () => {
-    const { id, secret } = await door.toolgate.createKey({ name: "k", tools: ["echo"] });
-    const wrong = `${secret.slice(0, -1)}${secret.endsWith("0") ? "1" : "0"}`;
-    const hash = createHash("sha256").update(wrong).digest();
-    await door.toolgate.pool.query("update key_auth.keys set secret_hash = $2 where id = $1", [id, hash]);
-    expectUnauthenticated(await withHeaders([["authorization", `Bearer ${wrong}`]]));
-  });
-});
-
-describe("refusals and the usage log", () => {
-  test("[TOOL-20] [ERR-11] [ERR-12] every refusal has the same headers in the same order", async () => {
-    const { saveTool, createKey, pool, account } = door.toolgate;
-    const tool = { external_api: true, handler: "export default () => ({});" };
-    const listed = ["unreleased", "made_async", "deleted", "locked"];
-    for (const name of [...listed, "unlisted"]) await saveTool(name, tool);
-    const { secret } = await createKey({ name: "k", tools: listed, limit: 10_000 });
-    await saveTool("unreleased", { ...tool, external_api: false });
-    await saveTool("made_async", { ...tool, async: true });
-    await door.toolgate.manage("tool_runner.v1.ToolService/DeleteTool", { name: "deleted" });
-    const shapes: ReturnType<typeof shapeOf>[] = [];
-    const ask = async (name: string, body = "{}") => {
+    test("[LOG-2] [LOG] one record for each call with a valid key, none for 401, 404 and 405", async () => {
+      const { toolgate } = door;
+      const { id, secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 5 });
       const headers = [["authorization", `Bearer ${secret}`] as const];
-      const response = await sendRaw(door.toolgate.baseUrl, { target: `/api/v1/tools/${name}`, headers, body });
-      shapes.push(shapeOf(response as RawResponse));
-    };
-    for (const name of ["unreleased", "made_async", "deleted", "unlisted", "nowhere", "", "a%2Fb", "a/b", "%00", "%zz"])
-      await ask(name);
-    for (const body of ["", "{", "x".repeat(2 * MIB)]) await ask("unreleased", body);
-    const lock = async (locked: boolean) => {
-      await pool.query("update key_auth.workspaces set locked = $2 where code = $1", [account.workspace, locked]);
-      // Raises the workspace's epoch.
-      await saveTool("unlisted", tool);
-    };
-    await lock(true);
-    for (const body of ["{}", "{", "x".repeat(2 * MIB)]) await ask("locked", body);
-    await lock(false);
-    expect(shapes[0]).toMatchObject({ status: 403, text: '{"success":false,"error":"Tool nicht verfuegbar"}' });
-    for (const shape of shapes) expect(shape).toEqual(shapes[0]);
-    await ask("locked");
-    expect(shapes.at(-1)?.status).toBe(200);
-  });
-
-  test("[LOG-2] [LOG] one record for each call with a valid key, none for 401, 404 and 405", async () => {
-    const { toolgate } = door;
-    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 5 });
-    const headers = [["authorization", `Bearer ${secret}`] as const];
-    const send = (request: Partial<Parameters<typeof sendRaw>[1]>) =>
-      sendRaw(toolgate.baseUrl, { target: ECHO, headers, body: "{}", ...request });
-    await send({ method: "GET" });
-    await send({ method: "PROPFIND" });
-    await send({ target: "/api/v1/nothing" });
-    await send({ headers: [["authorization", `Basic ${secret}`]] });
-    const statuses = [];
-    await earlyInMinute();
-    for (const request of [{}, { body: "{" }, { body: "x".repeat(2 * MIB) }, { target: "/api/v1/tools/%00" }, {}, {}]) {
-      statuses.push((await send(request))?.status);
-    }
-    expect(statuses).toEqual([200, 400, 400, 403, 200, 429]);
-    expect(await door.logged(id, 6)).toEqual({ 200: 2, 400: 2, 403: 1, 429: 1 });
-    expect(headerValues((await send({ method: "GET" })) as RawResponse, "x-ratelimit-remaining")).toEqual(["0"]);
+      const send = (request: Partial<Parameters<typeof sendRaw>[1]>) =>
+        sendRaw(toolgate.baseUrl, { target: ECHO, headers, body: "{}", ...request });
+      await send({ method: "GET" });
+      await send({ method: "PROPFIND" });
+      await send({ target: "/api/v1/nothing" });
+      await send({ headers: [["authorization", `Basic ${secret}`]] });
+      const statuses = [];
+      await earlyInMinute();
+      for (const request of [
+        {},
+        { body: "{" },
+        { body: "x".repeat(2 * MIB) },
+        { target: "/api/v1/tools/%00" },
+        {},
+        {},
+      ]) {
+        statuses.push((await send(request))?.status);
+      }
+      expect(statuses).toEqual([200, 400, 400, 403, 200, 429]);
+      expect(await door.logged(id, 6)).toEqual({ 200: 2, 400: 2, 403: 1, 429: 1 });
+      expect(headerValues((await send({ method: "GET" })) as RawResponse, "x-ratelimit-remaining")).toEqual(["0"]);
+    });
   });
 });

@@ -10,10 +10,6 @@ export interface Arrivals {
   events: Map<string, Map<number, Set<string>>>;
   /** Requests whose signature does not match their bytes. */
   forged: number;
-  /** The call of each delivery. */
-  callOf: Map<string, number>;
-  /** Deliveries that got a 500 once. */
-  refused: Set<string>;
 }
 
 /**
@@ -26,13 +22,7 @@ export function readArrivals(
   secretOf: ReadonlyMap<string, string>,
   refused: ReadonlySet<number>,
 ): Arrivals {
-  const arrivals: Arrivals = {
-    deliveries: new Map(),
-    events: new Map(),
-    forged: 0,
-    callOf: new Map(),
-    refused: new Set(),
-  };
+  const arrivals: Arrivals = { deliveries: new Map(), events: new Map(), forged: 0 };
   for (const [index, request] of requests.entries()) {
     if (!isSigned(request, secretOf.get(request.path) ?? "")) {
       arrivals.forged += 1;
@@ -40,11 +30,7 @@ export function readArrivals(
     }
     const { id, type, n } = readEvent(request.body);
     const delivery = String(request.headers["x-service-delivery"]);
-    arrivals.callOf.set(delivery, n);
-    if (refused.has(index)) {
-      arrivals.refused.add(delivery);
-      continue;
-    }
+    if (refused.has(index)) continue;
     entry(arrivals.deliveries, delivery, () => []).push(request.receivedAtMs);
     const ofPath = entry(arrivals.events, `${request.path} ${type}`, () => new Map<number, Set<string>>());
     entry(ofPath, n, () => new Set<string>()).add(id);

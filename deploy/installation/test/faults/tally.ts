@@ -9,9 +9,6 @@ export interface Fault {
   phase: Phase;
   /** When the victim died. */
   killedAtMs: number;
-  backAtMs: number;
-  /** When calls of every tool succeeded again. */
-  recoveredAtMs: number;
 }
 
 /** Completed calls of a phase that are missing in the usage log, and rows without a call. */

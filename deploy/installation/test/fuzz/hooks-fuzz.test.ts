@@ -9,14 +9,11 @@ import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 import type { FuzzHook } from "./credentials.ts";
 import { makeHookCase } from "./hook-cases.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
-import { makePointerCase } from "./pointer-cases.ts";
 import { createSender, type Sender } from "./send.ts";
 
-/** `make fuzz` sets them. The same seed makes the same cases, except for which earlier call a case repeats. */
-const CASES = Number(env.FUZZ_CASES ?? 3_000);
+/** The same seed makes the same cases, except for which earlier call a case repeats. */
+const CASES = Number(env.FUZZ_CASES ?? 20_000);
 const SEED = Number(env.FUZZ_SEED ?? 1);
-/** How many of ten cases are pointers. */
-const POINTERS_OF_TEN = 1;
 const CONNECTIONS = 32;
 const WORKSPACES = 4;
 const DEADLINE_MS = 60_000 + CASES * 30;
@@ -98,21 +95,7 @@ async function callHook(index: number): Promise<void> {
   }
 }
 
-async function tryPointer(index: number): Promise<void> {
-  const { pointer, body, malformed, value } = makePointerCase(SEED, index);
-  const request = {
-    hookId: hooks.at(-1)?.id,
-    body: Buffer.from(JSON.stringify(body)).toString("base64"),
-    arguments: { mapping: { pointers: { any: pointer } } },
-  };
-  const shown = `${JSON.stringify(pointer)} in ${JSON.stringify(body)}`;
-  const response = manage<{ argsJson?: string }>("inbound_hook.v1.HookDeliveryService/TryMapping", request);
-  if (malformed) return expect(response, shown).rejects.toThrow(/responded with 400: .*invalid_argument/);
-  const { argsJson = "" } = await response;
-  expect(JSON.parse(argsJson), shown).toEqual(JSON.parse(JSON.stringify({ any: value })));
-}
-
-test(`[IN-27] [IN-24] ${CASES} random calls and pointers (seed ${SEED}): no internal error, no run without proof`, {
+test(`[IN-27] [IN-24] ${CASES} random calls (seed ${SEED}): no internal error, no run without proof`, {
   timeout: DEADLINE_MS,
 }, async () => {
   let next = 0;
@@ -121,8 +104,7 @@ test(`[IN-27] [IN-24] ${CASES} random calls and pointers (seed ${SEED}): no inte
     while (next < CASES && failures.length < 5) {
       const index = next;
       next += 1;
-      const run = index % 10 < POINTERS_OF_TEN ? tryPointer(index) : callHook(index);
-      await run.catch((error: Error) => failures.push(`case ${index}: ${error.message}`));
+      await callHook(index).catch((error: Error) => failures.push(`case ${index}: ${error.message}`));
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, work));

@@ -6,12 +6,9 @@ import { makeRetriesDue, untilRetryWaits } from "./retries.ts";
 import { openSite, type RunningSite, type Site } from "./site.ts";
 import { call, createKey, delivered, type Setup, setUp, useAll } from "./work.ts";
 
-const isAsked = process.env.RECOVERY === "1";
-if (!isAsked) test.skip("not run: the loss of Redis, of NATS and of both (make recovery)", () => {});
-
 const PATIENCE = { deadlineMs: 60_000, everyMs: 250 };
 
-describe.runIf(isAsked)("an installation whose servers lose their data while it runs", () => {
+describe("an installation whose servers lose their data while it runs", () => {
   const resources = new AsyncDisposableStack();
   let site: Site;
   let running: RunningSite;

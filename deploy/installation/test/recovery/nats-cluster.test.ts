@@ -14,80 +14,74 @@ import { createCountOnBroker, makeRetriesDue, readUnsettled, SETTLED } from "../
 import type { Victim } from "../faults/victims.ts";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
-const isAsked = process.env.RECOVERY === "1";
-if (!isAsked) test.skip("not run: the loss of servers of a NATS cluster (make recovery)", () => {});
-
 const STREAMS: readonly StreamName[] = ["CALLS", "RECORDS", "EVENTS", "ATTEMPTS"];
 const PATIENCE = { deadlineMs: 120_000, everyMs: 250 };
 const SEED = 11;
 
-describe.runIf(isAsked)(
-  "an installation on a NATS cluster of three servers, each of which is killed under load",
-  () => {
-    const resources = new AsyncDisposableStack();
-    const secrets = new Map<string, string>();
-    const receivers = createFaultReceivers();
-    let cluster: TestNatsCluster;
-    let toolgate: RunningToolgate;
-    let bus: Bus;
-    let run: FaultRun;
+describe("an installation on a NATS cluster of three servers, each of which is killed under load", () => {
+  const resources = new AsyncDisposableStack();
+  const secrets = new Map<string, string>();
+  const receivers = createFaultReceivers();
+  let cluster: TestNatsCluster;
+  let toolgate: RunningToolgate;
+  let bus: Bus;
+  let run: FaultRun;
 
-    beforeAll(async () => {
-      cluster = resources.use(await testNatsCluster(3));
-      const env = { NATS_STREAM_REPLICAS: "3" };
-      toolgate = resources.use(await runToolgate("split", { otherNats: cluster, env, replicas: { "key-auth": 2 } }));
-      bus = resources.use(await connectBus({ servers: cluster.url, name: "test", streamReplicas: 3 }));
-      for (const [name, tool] of Object.entries(TOOLS)) {
-        const parameters = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
-        await toolgate.saveTool(name, { external_api: true, parameters, ...tool });
-      }
-      toolgate.receiver.behave(receivers.behave);
-      for (const [path, events] of Object.entries(ENDPOINTS))
-        secrets.set(path, (await toolgate.createEndpoint([...events], path)).secret);
-      const victims = cluster.servers.map((server, index) => victim(server, `server ${index + 1}`));
-      run = await runFaults(toolgate, victims, seededRandom(SEED), () => {});
-    }, 600_000);
-    afterAll(() => resources.disposeAsync());
-
-    /** Stays down until the installation works without it, and is back when it has all messages. */
-    function victim(server: TestNatsCluster["servers"][number], name: string): Victim {
-      return {
-        name,
-        ends: {},
-        async kill(_, onKilled) {
-          await server.kill();
-          onKilled();
-          const before = toolgate.receiver.requests.length;
-          await eventually(() => toolgate.receiver.requests.length > before + 50, PATIENCE);
-          await server.restart();
-          await eventually(async () => expect(await faults()).toEqual([]), PATIENCE);
-        },
-      };
+  beforeAll(async () => {
+    cluster = resources.use(await testNatsCluster(3));
+    const env = { NATS_STREAM_REPLICAS: "3" };
+    toolgate = resources.use(await runToolgate("split", { otherNats: cluster, env, replicas: { "key-auth": 2 } }));
+    bus = resources.use(await connectBus({ servers: cluster.url, name: "test", streamReplicas: 3 }));
+    for (const [name, tool] of Object.entries(TOOLS)) {
+      const parameters = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+      await toolgate.saveTool(name, { external_api: true, parameters, ...tool });
     }
+    toolgate.receiver.behave(receivers.behave);
+    for (const [path, events] of Object.entries(ENDPOINTS))
+      secrets.set(path, (await toolgate.createEndpoint([...events], path)).secret);
+    const victims = cluster.servers.map((server, index) => victim(server, `server ${index + 1}`));
+    run = await runFaults(toolgate, victims, seededRandom(SEED), () => {});
+  }, 600_000);
+  afterAll(() => resources.disposeAsync());
 
-    async function faults(): Promise<string[]> {
-      const found = await Promise.all(
-        STREAMS.map(async (name) => [...(await streamFaults(bus, name)), ...(await replicaFaults(bus, name))]),
-      );
-      return found.flat();
-    }
+  /** Stays down until the installation works without it, and is back when it has all messages. */
+  function victim(server: TestNatsCluster["servers"][number], name: string): Victim {
+    return {
+      name,
+      ends: {},
+      async kill(_, onKilled) {
+        await server.kill();
+        onKilled();
+        const before = toolgate.receiver.requests.length;
+        await eventually(() => toolgate.receiver.requests.length > before + 50, PATIENCE);
+        await server.restart();
+        await eventually(async () => expect(await faults()).toEqual([]), PATIENCE);
+      },
+    };
+  }
 
-    test("no call fails, none is missing in a log, and every event arrives", async () => {
-      const countOnBroker = createCountOnBroker(bus);
-      await eventually(async () => {
-        await makeRetriesDue(toolgate.pool);
-        expect(missingFromLogs(run.calls, await readLogs(toolgate.pool), run.faults)).toEqual([]);
-        expect(await readUnsettled(toolgate.pool, countOnBroker)).toEqual(SETTLED);
-      }, PATIENCE);
-      const arrivals = readArrivals(toolgate.receiver.requests, secrets, receivers.refused);
-      const slowest = Math.max(...run.calls.map(({ sentAtMs, endedAtMs }) => endedAtMs - sentAtMs));
-      console.log(
-        `${run.calls.length} calls, the slowest took ${slowest} ms; ${arrivals.deliveries.size} deliveries, ${repeatedArrivals(arrivals)} arrived twice`,
-      );
-      expect(run.notRecovered).toEqual([]);
-      expect(run.bystandersLost).toEqual([]);
-      expect(run.calls.filter(({ status }) => status !== 200)).toEqual([]);
-      expect(callsWithoutEvent(run.calls, arrivals)).toEqual([]);
-    });
-  },
-);
+  async function faults(): Promise<string[]> {
+    const found = await Promise.all(
+      STREAMS.map(async (name) => [...(await streamFaults(bus, name)), ...(await replicaFaults(bus, name))]),
+    );
+    return found.flat();
+  }
+
+  test("no call fails, none is missing in a log, and every event arrives", async () => {
+    const countOnBroker = createCountOnBroker(bus);
+    await eventually(async () => {
+      await makeRetriesDue(toolgate.pool);
+      expect(missingFromLogs(run.calls, await readLogs(toolgate.pool), run.faults)).toEqual([]);
+      expect(await readUnsettled(toolgate.pool, countOnBroker)).toEqual(SETTLED);
+    }, PATIENCE);
+    const arrivals = readArrivals(toolgate.receiver.requests, secrets, receivers.refused);
+    const slowest = Math.max(...run.calls.map(({ sentAtMs, endedAtMs }) => endedAtMs - sentAtMs));
+    console.log(
+      `${run.calls.length} calls, the slowest took ${slowest} ms; ${arrivals.deliveries.size} deliveries, ${repeatedArrivals(arrivals)} arrived twice`,
+    );
+    expect(run.notRecovered).toEqual([]);
+    expect(run.bystandersLost).toEqual([]);
+    expect(run.calls.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(callsWithoutEvent(run.calls, arrivals)).toEqual([]);
+  });
+});

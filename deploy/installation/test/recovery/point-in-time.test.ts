@@ -6,11 +6,10 @@ import { rowsOf } from "./retries.ts";
 import { openSite } from "./site.ts";
 import { call, createKey, setUp, useAll } from "./work.ts";
 
-const isAsked = process.env.RECOVERY === "1" && (await hasPostgresClients());
-if (!isAsked)
-  test.skip("not run: PostgreSQL as it was at a moment (make recovery, with pg_basebackup on the PATH)", () => {});
+const clients = await hasPostgresClients();
+if (!clients) test.skip("not run: PostgreSQL as it was at a moment (pg_basebackup is not on the PATH)", () => {});
 
-test.runIf(isAsked)(
+test.runIf(clients)(
   "PostgreSQL restored to a moment has all that was committed before it and nothing later",
   async () => {
     await using resources = new AsyncDisposableStack();

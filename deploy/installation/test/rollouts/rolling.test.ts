@@ -4,10 +4,7 @@ import { countDamage, NO_DAMAGE, summary } from "./counts.ts";
 import { startLoad } from "./load.ts";
 import { openRig, type Rig, THIS } from "./rig.ts";
 
-const isAsked = process.env.ROLLOUTS === "1";
-if (!isAsked) test.skip("not run: rollouts under load (make rollouts)", () => {});
-
-describe.runIf(isAsked)("two replicas of every role under load", () => {
+describe("two replicas of every role under load", () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await openRig();

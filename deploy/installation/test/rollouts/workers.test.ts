@@ -4,14 +4,11 @@ import { countDamage, NO_DAMAGE, summary } from "./counts.ts";
 import { startLoad } from "./load.ts";
 import { openRig, type Rig, THIS } from "./rig.ts";
 
-const isAsked = process.env.ROLLOUTS === "1";
-if (!isAsked) test.skip("not run: delivery workers from 1 to 8 to 1 under load (make rollouts)", () => {});
-
 const WORKER = "outbound-webhook-worker";
 /** Before each change, so that every number of workers has work. */
 const DELIVERIES = 60;
 
-describe.runIf(isAsked)("delivery workers under load", () => {
+describe("delivery workers under load", () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await openRig(THIS, 1);

@@ -12,8 +12,11 @@ export const ECHO = {
 };
 
 /** An installation with two replicas of key-auth and the tool `echo`. */
-export async function runWithEcho(kind: TopologyKind): Promise<RunningToolgate> {
-  const toolgate = await runToolgate(kind, { replicas: { "key-auth": 2 } });
+export async function runWithEcho(
+  kind: TopologyKind,
+  log: (line: string) => void = () => {},
+): Promise<RunningToolgate> {
+  const toolgate = await runToolgate(kind, { replicas: { "key-auth": 2 }, log });
   await toolgate.saveTool("echo", ECHO);
   return toolgate;
 }

@@ -166,11 +166,12 @@ test("[ERR] over MCP a refused or failed call and an error of the protocol have 
   expect(await codeOf("nothing/here", {})).toBe("METHOD_NOT_FOUND");
 });
 
-test("[ERR] the list in docs/callers.md is that of the code", async () => {
+test("[ERR] the list in docs/callers.md has the codes and statuses of the code", async () => {
   const docs = await readFile(new URL("../../../../docs/callers.md", import.meta.url), "utf8");
   const [, table = ""] = docs.split("| `X-Error-Code` | status | meaning |\n|---|---|---|\n");
-  const rows = Object.entries(ERROR_CODES).map(
-    ([code, [statuses, meaning]]) => `| \`${code}\` | ${statuses} | ${meaning} |`,
-  );
-  expect(table.split("\n\n", 1)[0]?.split("\n")).toEqual(rows);
+  const rows = table
+    .split("\n\n", 1)[0]
+    ?.split("\n")
+    .map((row) => row.split(" | ").slice(0, 2).join(" | "));
+  expect(rows).toEqual(Object.entries(ERROR_CODES).map(([code, [statuses]]) => `| \`${code}\` | ${statuses}`));
 });

@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { eventually } from "@toolgate/testbed/eventually";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningToolgate, runToolgate, type TopologyKind } from "../running-toolgate.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const RANDOM = {
   external_api: true,
@@ -8,115 +9,152 @@ const RANDOM = {
   handler: "export default async (args) => ({ success: true, value: Math.random(), text: args.text });",
 };
 
-describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
-  let toolgate: RunningToolgate;
-  beforeAll(async () => {
-    toolgate = await runToolgate(kind, { replicas: { "tool-runner": 2 } });
-    await toolgate.saveTool("random", RANDOM);
-    await toolgate.saveTool("other", RANDOM);
-  });
-  afterAll(() => toolgate[Symbol.asyncDispose]());
+let toolgate: RunningToolgate;
+beforeAll(async () => {
+  toolgate = await runToolgate("split", { replicas: { "tool-runner": 2 } });
+  await toolgate.saveTool("random", RANDOM);
+  await toolgate.saveTool("other", RANDOM);
+});
+afterAll(() => toolgate[Symbol.asyncDispose]());
 
-  const call = (tool: string, secret: string, key: string | undefined, body = '{"args":{}}') =>
-    toolgate.request(`/api/v1/tools/${tool}`, {
+const call = (tool: string, secret: string, key: string | undefined, body = '{"args":{}}') =>
+  toolgate.request(`/api/v1/tools/${tool}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, ...(key !== undefined && { "idempotency-key": key }) },
+    body,
+  });
+
+test("the same key and body get the first response again, marked, and the tool does not run again", async () => {
+  const { id, secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 100 });
+  const first = await call("random", secret, "a-1");
+  expect(first.status).toBe(200);
+  expect(first.headers.get("idempotency-replayed")).toBeNull();
+  for (let repeat = 0; repeat < 4; repeat += 1) {
+    const again = await call("random", secret, "a-1");
+    expect(again).toMatchObject({ status: 200, text: first.text });
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+  }
+  expect((await call("random", secret, "a-2")).text).not.toBe(first.text);
+  expect((await call("random", secret, undefined)).text).not.toBe(first.text);
+  await eventually(async () => {
+    const { rows } = await toolgate.pool.query(
+      "select count(*)::int as runs from tool_runner.executions where caller_id = $1",
+      [id],
+    );
+    expect(rows).toEqual([{ runs: 3 }]);
+  });
+});
+
+test("[LIMIT] [LOG-2] [LOG-5] every call counts and is logged with its own status, replays and refusals too", async () => {
+  const { id, secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 100 });
+  await call("random", secret, "b-1");
+  const replay = await call("random", secret, "b-1");
+  const mismatch = await call("random", secret, "b-1", '{"args":{"text":"x"}}');
+  expect(mismatch).toMatchObject({
+    status: 422,
+    text: '{"success":false,"error":"Idempotency-Key gehoert zu einem anderen Aufruf"}',
+  });
+  expect(mismatch.headers.get("idempotency-replayed")).toBeNull();
+  expect(replay.headers.get("x-ratelimit-limit")).toBe("100");
+  expect(mismatch.headers.get("x-ratelimit-limit")).toBe("100");
+  const usage = await eventually(async () => {
+    const { calls = [] } = await toolgate.manage<{ calls?: { status: number }[] }>(
+      "key_auth.v1.KeyService/ListKeyCalls",
+      { keyId: id },
+    );
+    return calls.length >= 3 && calls;
+  });
+  expect(usage.map(({ status }) => status)).toEqual([422, 200, 200]);
+});
+
+test("a key belongs to one caller and tool: others that choose the same one run their own call", async () => {
+  const one = await toolgate.createKey({ name: "one", tools: ["random", "other"] });
+  const two = await toolgate.createKey({ name: "two", tools: ["random"] });
+  const responses = [
+    await call("random", one.secret, "c-1"),
+    await call("other", one.secret, "c-1"),
+    await call("random", two.secret, "c-1"),
+  ];
+  expect(new Set(responses.map(({ text }) => text)).size).toBe(3);
+  for (const { headers } of responses) expect(headers.get("idempotency-replayed")).toBeNull();
+});
+
+test("of simultaneous calls with one key, one runs; the others get its response or 409", async () => {
+  const { id, secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 1_000 });
+  for (let round = 0; round < 5; round += 1) {
+    const responses = await Promise.all(Array.from({ length: 8 }, () => call("random", secret, `d-${round}`)));
+    const texts = new Set(responses.filter(({ status }) => status === 200).map(({ text }) => text));
+    expect(texts.size).toBe(1);
+    for (const { status, text } of responses.filter((response) => response.status !== 200)) {
+      expect([status, text]).toEqual([
+        409,
+        '{"success":false,"error":"Aufruf mit diesem Idempotency-Key laeuft noch"}',
+      ]);
+    }
+  }
+  const runs = await eventually(async () => {
+    const { rows } = await toolgate.pool.query("select from tool_runner.executions where caller_id = $1", [id]);
+    return rows.length >= 5 && rows.length;
+  });
+  expect(runs).toBe(5);
+});
+
+test("[ERR-1] [ERR-2] a key must be 1 to 255 visible characters, or an available tool reports a violation", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["random"] });
+  for (const key of ["", "with space", "x".repeat(256)]) {
+    const response = await call("random", secret, key);
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({
+      success: false,
+      error: "Ungueltige Parameter",
+      details: [{ field: "Idempotency-Key", rule: "header" }],
+    });
+    expect((await call("nowhere", secret, key)).status).toBe(403);
+  }
+  expect((await call("random", secret, `!"#~${"y".repeat(251)}`)).status).toBe(200);
+});
+
+test("[ERR-1] calls that never ran leave the key free", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["random"] });
+  expect((await call("random", secret, "e-1", '{"args":{"text":5}}')).status).toBe(400);
+  expect((await call("random", secret, "e-1", '{"args":{"text":"x"}}')).status).toBe(200);
+});
+
+test("[TOOL] a call whose process was killed during its run never runs again under its Idempotency-Key", async () => {
+  const { receiver, pool } = toolgate;
+  await toolgate.saveTool("effect", {
+    external_api: true,
+    timeout_ms: 1_000,
+    api: { method: "POST", url: `${receiver.url}/effect` },
+  });
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["effect"], limit: 1_000 });
+  const idempotencyKey = randomUUID();
+  const again = () =>
+    toolgate.request("/api/v1/tools/effect", {
       method: "POST",
-      headers: { authorization: `Bearer ${secret}`, ...(key !== undefined && { "idempotency-key": key }) },
-      body,
+      headers: { authorization: `Bearer ${secret}`, "idempotency-key": idempotencyKey },
+      body: "{}",
     });
+  receiver.behave(() => ({ hang: "before-status" }));
+  const cut = again();
+  await receiver.waitFor(1);
+  for (const { name, pid } of toolgate.processes()) if (name === "tool-runner") process.kill(pid, "SIGKILL");
+  expect((await cut).status).toBe(500);
 
-  test("the same key and body get the first response again, marked, and the tool does not run again", async () => {
-    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 100 });
-    const first = await call("random", secret, "a-1");
-    expect(first.status).toBe(200);
-    expect(first.headers.get("idempotency-replayed")).toBeNull();
-    for (let repeat = 0; repeat < 4; repeat += 1) {
-      const again = await call("random", secret, "a-1");
-      expect(again).toMatchObject({ status: 200, text: first.text });
-      expect(again.headers.get("idempotency-replayed")).toBe("true");
-    }
-    expect((await call("random", secret, "a-2")).text).not.toBe(first.text);
-    expect((await call("random", secret, undefined)).text).not.toBe(first.text);
-    await eventually(async () => {
-      const { rows } = await toolgate.pool.query(
-        "select count(*)::int as runs from tool_runner.executions where caller_id = $1",
-        [id],
-      );
-      expect(rows).toEqual([{ runs: 3 }]);
-    });
+  receiver.behave(() => ({ status: 200 }));
+  // Only a new process responds with 409: until it is up, calls get a 500.
+  const refused = await eventually(async () => {
+    const response = await again();
+    return response.status === 409 && response;
   });
-
-  test("[LIMIT] [LOG-2] [LOG-5] every call counts and is logged with its own status, replays and refusals too", async () => {
-    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 100 });
-    await call("random", secret, "b-1");
-    const replay = await call("random", secret, "b-1");
-    const mismatch = await call("random", secret, "b-1", '{"args":{"text":"x"}}');
-    expect(mismatch).toMatchObject({
-      status: 422,
-      text: '{"success":false,"error":"Idempotency-Key gehoert zu einem anderen Aufruf"}',
-    });
-    expect(mismatch.headers.get("idempotency-replayed")).toBeNull();
-    expect(replay.headers.get("x-ratelimit-limit")).toBe("100");
-    expect(mismatch.headers.get("x-ratelimit-limit")).toBe("100");
-    const usage = await eventually(async () => {
-      const { calls = [] } = await toolgate.manage<{ calls?: { status: number }[] }>(
-        "key_auth.v1.KeyService/ListKeyCalls",
-        { keyId: id },
-      );
-      return calls.length >= 3 && calls;
-    });
-    expect(usage.map(({ status }) => status)).toEqual([422, 200, 200]);
-  });
-
-  test("a key belongs to one caller and tool: others that choose the same one run their own call", async () => {
-    const one = await toolgate.createKey({ name: "one", tools: ["random", "other"] });
-    const two = await toolgate.createKey({ name: "two", tools: ["random"] });
-    const responses = [
-      await call("random", one.secret, "c-1"),
-      await call("other", one.secret, "c-1"),
-      await call("random", two.secret, "c-1"),
-    ];
-    expect(new Set(responses.map(({ text }) => text)).size).toBe(3);
-    for (const { headers } of responses) expect(headers.get("idempotency-replayed")).toBeNull();
-  });
-
-  test("of simultaneous calls with one key, one runs; the others get its response or 409", async () => {
-    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 1_000 });
-    for (let round = 0; round < 5; round += 1) {
-      const responses = await Promise.all(Array.from({ length: 8 }, () => call("random", secret, `d-${round}`)));
-      const texts = new Set(responses.filter(({ status }) => status === 200).map(({ text }) => text));
-      expect(texts.size).toBe(1);
-      for (const { status, text } of responses.filter((response) => response.status !== 200)) {
-        expect([status, text]).toEqual([
-          409,
-          '{"success":false,"error":"Aufruf mit diesem Idempotency-Key laeuft noch"}',
-        ]);
-      }
-    }
-    const runs = await eventually(async () => {
-      const { rows } = await toolgate.pool.query("select from tool_runner.executions where caller_id = $1", [id]);
-      return rows.length >= 5 && rows.length;
-    });
-    expect(runs).toBe(5);
-  });
-
-  test("[ERR-1] [ERR-2] a key must be 1 to 255 visible characters, or an available tool reports a violation", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["random"] });
-    for (const key of ["", "with space", "x".repeat(256)]) {
-      const response = await call("random", secret, key);
-      expect(response.status).toBe(400);
-      expect(response.body).toMatchObject({
-        success: false,
-        error: "Ungueltige Parameter",
-        details: [{ field: "Idempotency-Key", rule: "header" }],
-      });
-      expect((await call("nowhere", secret, key)).status).toBe(403);
-    }
-    expect((await call("random", secret, `!"#~${"y".repeat(251)}`)).status).toBe(200);
-  });
-
-  test("[ERR-1] calls that never ran leave the key free", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["random"] });
-    expect((await call("random", secret, "e-1", '{"args":{"text":5}}')).status).toBe(400);
-    expect((await call("random", secret, "e-1", '{"args":{"text":"x"}}')).status).toBe(200);
-  });
+  expect(refused.body).toMatchObject({ success: false });
+  await pool.query("update tool_runner.idempotent_calls set lease_until = now() where idempotency_key = $1", [
+    idempotencyKey,
+  ]);
+  for (let repeat = 0; repeat < 3; repeat += 1) {
+    const response = await again();
+    expect(response.status).toBe(500);
+    expect(response.headers.get("idempotency-replayed")).toBe("true");
+  }
+  expect(receiver.requests).toHaveLength(1);
 });

@@ -1,13 +1,8 @@
+import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type CallResponse,
-  earlyInMinute,
-  type RunningToolgate,
-  runToolgate,
-  type TopologyKind,
-} from "../running-toolgate.ts";
+import { type CallResponse, earlyInMinute, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const HANDLER = "export default async (args) => ({ success: true, args });";
 const GREET = {
@@ -40,216 +35,249 @@ function expectUnauthenticated(response: CallResponse): void {
   expect(response.headers.get("ratelimit")).toBeNull();
 }
 
-describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
-  let toolgate: RunningToolgate;
+let toolgate: RunningToolgate;
+beforeAll(async () => {
+  toolgate = await runToolgate("single");
+  await toolgate.saveTool("greet", GREET);
+});
+afterAll(() => toolgate[Symbol.asyncDispose]());
+
+const describeFor = (secret: string, headers: Record<string, string> = {}, path = "openapi.json") =>
+  toolgate.request(`/api/v1/${path}`, { headers: { authorization: `Bearer ${secret}`, ...headers } });
+const documentOf = async (secret: string) => (await describeFor(secret)).body as unknown as Document;
+
+test("[OAPI-1] [OAPI-2] [VER-1] a key gets its description as JSON, private, with the limit's headers", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 9 });
+  const response = await describeFor(secret);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(response.headers.get("cache-control")).toBe("private, no-store");
+  expect(response.headers.get("x-ratelimit-remaining")).toBe("9");
+  expect(response.text).not.toContain("_api_key");
+  expect(response.text).not.toContain(secret);
+});
+
+test("[VER-2] the description is valid OpenAPI 3.1.0 and names this server", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
+  const document = await documentOf(secret);
+  expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true });
+  expect(document.openapi).toBe("3.1.0");
+  expect(document.servers).toEqual([{ url: toolgate.baseUrl }]);
+});
+
+test("[OAPI-3] it lists the tools that calls by this key reach, no more and no fewer, at each moment", async () => {
+  await toolgate.saveTool("hidden", { ...GREET, external_api: 1 });
+  await toolgate.saveTool("later", { ...GREET, async: true });
+  await toolgate.saveTool("unlisted", GREET);
+  await toolgate.saveTool("second", GREET);
+  const { id, secret } = await toolgate.createKey({ name: "k", tools: ["greet", "second"], limit: 1_000 });
+  await toolgate.pool.query("update key_auth.keys set tools = $2 where id = $1", [
+    id,
+    "{greet,second,hidden,later,nowhere}",
+  ]);
+  await toolgate.manage("key_auth.v1.KeyService/UpdateKey", { keyId: id, name: "k" });
+  for (const paths of [["greet", "second"], ["greet"], ["greet", "second"]]) {
+    await toolgate.saveTool("second", { ...GREET, external_api: paths.includes("second") });
+    expect(Object.keys((await documentOf(secret)).paths)).toEqual(paths.map((name) => `/api/v1/tools/${name}`));
+    for (const name of ["greet", "second", "hidden", "later", "unlisted", "nowhere"]) {
+      const { status } = await toolgate.call(name, secret, { name: "x" });
+      expect(status, name).toBe(paths.includes(name) ? 200 : 403);
+    }
+  }
+  await toolgate.manage("key_auth.v1.KeyService/UpdateKey", { keyId: id, tools: { names: [] } });
+  const empty = await describeFor(secret);
+  expect(empty.body.paths).toEqual({});
+  expect(await new Validator().validate(structuredClone(empty.body))).toMatchObject({ valid: true });
+});
+
+describe("the document of one tool", () => {
+  let document: Document;
+  let operation: Document["paths"][string]["post"] | undefined;
   beforeAll(async () => {
-    toolgate = await runToolgate(kind);
-    await toolgate.saveTool("greet", GREET);
-  });
-  afterAll(() => toolgate[Symbol.asyncDispose]());
-
-  const describeFor = (secret: string, headers: Record<string, string> = {}, path = "openapi.json") =>
-    toolgate.request(`/api/v1/${path}`, { headers: { authorization: `Bearer ${secret}`, ...headers } });
-  const documentOf = async (secret: string) => (await describeFor(secret)).body as unknown as Document;
-
-  test("[OAPI-1] [OAPI-2] [VER-1] a key gets its description as JSON, private, with the limit's headers", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 9 });
-    const response = await describeFor(secret);
-    expect(response.status).toBe(200);
-    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    expect(response.headers.get("cache-control")).toBe("private, no-store");
-    expect(response.headers.get("x-ratelimit-remaining")).toBe("9");
-    expect(response.text).not.toContain("_api_key");
-    expect(response.text).not.toContain(secret);
-  });
-
-  test("[VER-2] the description is valid OpenAPI 3.1.0 and names this server", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-    const document = await documentOf(secret);
-    expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true });
-    expect(document.openapi).toBe("3.1.0");
-    expect(document.servers).toEqual([{ url: toolgate.baseUrl }]);
+    document = await documentOf(secret);
+    operation = document.paths["/api/v1/tools/greet"]?.post;
   });
 
-  test("[OAPI-3] it lists the tools that calls by this key reach, no more and no fewer, at each moment", async () => {
-    await toolgate.saveTool("hidden", { ...GREET, external_api: 1 });
-    await toolgate.saveTool("later", { ...GREET, async: true });
-    await toolgate.saveTool("unlisted", GREET);
-    await toolgate.saveTool("second", GREET);
-    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["greet", "second"], limit: 1_000 });
-    await toolgate.pool.query("update key_auth.keys set tools = $2 where id = $1", [
-      id,
-      "{greet,second,hidden,later,nowhere}",
+  test("[OAPI-4] [OAPI-6] it has the schemas of the arguments and of the result", () => {
+    expect(document.components.schemas["greet.args"]).toEqual({
+      type: "object",
+      properties: { name: { type: "string", maxLength: 20 } },
+      required: ["name"],
+    });
+    expect(document.components.schemas["greet.result"]).toEqual(GREET.external_api_response);
+  });
+
+  test("[OAPI-5] it has the description for developers, not the one for the model", () => {
+    expect(operation?.description).toContain("Greets somebody.");
+    expect(JSON.stringify(document.paths)).not.toContain("For the model");
+  });
+
+  test("[BLD-5] [BLD-7] its example is the fixture, with the declared arguments only", () => {
+    expect(operation?.requestBody).toMatchObject({
+      required: true,
+      content: { "application/json": { example: { args: { name: "Ada" } } } },
+    });
+    expect(JSON.stringify(operation?.requestBody)).not.toContain("other");
+  });
+});
+
+test.each(["openapi.json", "openapi.d.ts"])(
+  "[OAPI-7] [ERR-3] [ERR-4] without a key, %s gets the same 401 as a call",
+  async (path) => {
+    expectUnauthenticated(await toolgate.request(`/api/v1/${path}`));
+  },
+);
+
+test.each(["openapi.json", "openapi.d.ts"])(
+  "[OAPI-7] [ERR-7] with a revoked key, %s gets the same 401",
+  async (path) => {
+    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
+    await toolgate.manage("key_auth.v1.KeyService/RevokeKey", { keyId: id });
+    expectUnauthenticated(await describeFor(secret, {}, path));
+  },
+);
+
+test("[ERR-14] [TOOL-38] [TOOL-39] any method but GET gets 405 and no CORS header, also on a preflight", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 7 });
+  for (const method of ["POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+    const headers = { origin: "https://a.example", "access-control-request-method": "GET" };
+    for (const path of ["openapi.json", "openapi.d.ts"]) {
+      const response = await toolgate.request(`/api/v1/${path}`, { method, headers });
+      expect(response.status).toBe(405);
+      expect(response.headers.get("allow")).toBe("GET");
+      expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+      if (method !== "HEAD") expect(response.text).toBe('{"success":false,"error":"Methode nicht erlaubt"}');
+    }
+  }
+  const known = await toolgate.request("/api/v1/openapi.json", {
+    method: "POST",
+    body: "{ no json",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+  });
+  expect(known.status).toBe(405);
+  expect(known.headers.get("x-ratelimit-remaining")).toBe("7");
+});
+
+test("[OAPI] [LIMIT-3] fetching is neither counted nor logged, and still works once the limit is reached", async () => {
+  const { id, secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 1 });
+  await earlyInMinute();
+  for (let fetched = 0; fetched < 3; fetched += 1) {
+    expect((await describeFor(secret)).headers.get("x-ratelimit-remaining")).toBe("1");
+  }
+  expect((await toolgate.call("greet", secret, { name: "x" })).status).toBe(200);
+  expect((await toolgate.call("greet", secret, { name: "x" })).status).toBe(429);
+  const response = await describeFor(secret);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("retry-after")).toBeNull();
+  expect(response.headers.get("x-ratelimit-remaining")).toBe("0");
+  expect((await describeFor(secret, { "if-none-match": response.headers.get("etag") ?? "" })).status).toBe(304);
+  expect((await toolgate.call("greet", secret, { name: "x" })).status).toBe(429);
+  const calls = await eventually(async () => {
+    const { calls: found = [] } = await toolgate.manage<{ calls?: { status: number }[] }>(
+      "key_auth.v1.KeyService/ListKeyCalls",
+      { keyId: id },
+    );
+    return found.length >= 3 && found;
+  });
+  expect(calls.map(({ status }) => status)).toEqual([429, 429, 200]);
+});
+
+test("[OAPI] [ERR-12] in a locked workspace it is refused like a call", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
+  const lock = (locked: boolean) =>
+    toolgate.pool.query("update key_auth.workspaces set locked = $2 where code = $1", [
+      toolgate.account.workspace,
+      locked,
     ]);
-    await toolgate.manage("key_auth.v1.KeyService/UpdateKey", { keyId: id, name: "k" });
-    for (const paths of [["greet", "second"], ["greet"], ["greet", "second"]]) {
-      await toolgate.saveTool("second", { ...GREET, external_api: paths.includes("second") });
-      expect(Object.keys((await documentOf(secret)).paths)).toEqual(paths.map((name) => `/api/v1/tools/${name}`));
-      for (const name of ["greet", "second", "hidden", "later", "unlisted", "nowhere"]) {
-        const { status } = await toolgate.call(name, secret, { name: "x" });
-        expect(status, name).toBe(paths.includes(name) ? 200 : 403);
-      }
-    }
-    await toolgate.manage("key_auth.v1.KeyService/UpdateKey", { keyId: id, tools: { names: [] } });
-    const empty = await describeFor(secret);
-    expect(empty.body.paths).toEqual({});
-    expect(await new Validator().validate(structuredClone(empty.body))).toMatchObject({ valid: true });
-  });
+  await lock(true);
+  await toolgate.saveTool("hidden", GREET);
+  const refused = await describeFor(secret);
+  await lock(false);
+  await toolgate.saveTool("hidden", GREET);
+  expect(refused).toMatchObject({ status: 403, text: '{"success":false,"error":"Tool nicht verfuegbar"}' });
+  expect((await describeFor(secret)).status).toBe(200);
+});
 
-  describe("the document of one tool", () => {
-    let document: Document;
-    let operation: Document["paths"][string]["post"] | undefined;
-    beforeAll(async () => {
-      const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-      document = await documentOf(secret);
-      operation = document.paths["/api/v1/tools/greet"]?.post;
-    });
-
-    test("[OAPI-4] [OAPI-6] it has the schemas of the arguments and of the result", () => {
-      expect(document.components.schemas["greet.args"]).toEqual({
-        type: "object",
-        properties: { name: { type: "string", maxLength: 20 } },
-        required: ["name"],
-      });
-      expect(document.components.schemas["greet.result"]).toEqual(GREET.external_api_response);
-    });
-
-    test("[OAPI-5] it has the description for developers, not the one for the model", () => {
-      expect(operation?.description).toContain("Greets somebody.");
-      expect(JSON.stringify(document.paths)).not.toContain("For the model");
-    });
-
-    test("[BLD-5] [BLD-7] its example is the fixture, with the declared arguments only", () => {
-      expect(operation?.requestBody).toMatchObject({
-        required: true,
-        content: { "application/json": { example: { args: { name: "Ada" } } } },
-      });
-      expect(JSON.stringify(operation?.requestBody)).not.toContain("other");
-    });
-  });
-
-  test.each(["openapi.json", "openapi.d.ts"])(
-    "[OAPI-7] [ERR-3] [ERR-4] without a key, %s gets the same 401 as a call",
-    async (path) => {
-      expectUnauthenticated(await toolgate.request(`/api/v1/${path}`));
-    },
+test("[OAPI-6] [BLD-5] a response schema that is none, and a fixture that the parameters refuse, are not saved", async () => {
+  await expect(toolgate.saveTool("greet", { ...GREET, external_api_response: { type: "text" } })).rejects.toThrow(
+    /external_api_response\.type/,
   );
-
-  test.each(["openapi.json", "openapi.d.ts"])(
-    "[OAPI-7] [ERR-7] with a revoked key, %s gets the same 401",
-    async (path) => {
-      const { id, secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-      await toolgate.manage("key_auth.v1.KeyService/RevokeKey", { keyId: id });
-      expectUnauthenticated(await describeFor(secret, {}, path));
-    },
+  await expect(toolgate.saveTool("greet", { ...GREET, args_fixture: { name: 5 } })).rejects.toThrow(
+    /args_fixture\.name: must be of type string/,
   );
+});
 
-  test("[ERR-14] [TOOL-38] [TOOL-39] any method but GET gets 405 and no CORS header, also on a preflight", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 7 });
-    for (const method of ["POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-      const headers = { origin: "https://a.example", "access-control-request-method": "GET" };
-      for (const path of ["openapi.json", "openapi.d.ts"]) {
-        const response = await toolgate.request(`/api/v1/${path}`, { method, headers });
-        expect(response.status).toBe(405);
-        expect(response.headers.get("allow")).toBe("GET");
-        expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
-        if (method !== "HEAD") expect(response.text).toBe('{"success":false,"error":"Methode nicht erlaubt"}');
-      }
-    }
-    const known = await toolgate.request("/api/v1/openapi.json", {
-      method: "POST",
-      body: "{ no json",
-      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
-    });
-    expect(known.status).toBe(405);
-    expect(known.headers.get("x-ratelimit-remaining")).toBe("7");
-  });
+test("[OAPI] an ETag saves the transfer until something changes", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
+  for (const path of ["openapi.json", "openapi.d.ts"]) {
+    const tag = (await describeFor(secret, {}, path)).headers.get("etag") ?? "";
+    const same = await describeFor(secret, { "if-none-match": `"other", W/${tag}` }, path);
+    expect(same).toMatchObject({ status: 304, text: "" });
+    expect(same.headers.get("etag")).toBe(tag);
+    expect(same.headers.get("cache-control")).toBe("private, no-store");
+    expect(same.headers.get("x-ratelimit-limit")).toBe("60");
+    await toolgate.saveTool("greet", { ...GREET, external_api_description: `Changed for ${path}` });
+    const changed = await describeFor(secret, { "if-none-match": tag }, path);
+    expect(changed.status).toBe(200);
+    expect(changed.text).toContain(`Changed for ${path}`);
+    await toolgate.saveTool("greet", GREET);
+  }
+});
 
-  test("[OAPI] [LIMIT-3] fetching is neither counted nor logged, and still works once the limit is reached", async () => {
-    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 1 });
-    await earlyInMinute();
-    for (let fetched = 0; fetched < 3; fetched += 1) {
-      expect((await describeFor(secret)).headers.get("x-ratelimit-remaining")).toBe("1");
-    }
-    expect((await toolgate.call("greet", secret, { name: "x" })).status).toBe(200);
-    expect((await toolgate.call("greet", secret, { name: "x" })).status).toBe(429);
-    const response = await describeFor(secret);
-    expect(response.status).toBe(200);
-    expect(response.headers.get("retry-after")).toBeNull();
-    expect(response.headers.get("x-ratelimit-remaining")).toBe("0");
-    expect((await describeFor(secret, { "if-none-match": response.headers.get("etag") ?? "" })).status).toBe(304);
-    expect((await toolgate.call("greet", secret, { name: "x" })).status).toBe(429);
-    const calls = await eventually(async () => {
-      const { calls: found = [] } = await toolgate.manage<{ calls?: { status: number }[] }>(
-        "key_auth.v1.KeyService/ListKeyCalls",
-        { keyId: id },
-      );
-      return found.length >= 3 && found;
-    });
-    expect(calls.map(({ status }) => status)).toEqual([429, 429, 200]);
-  });
+test("[OAPI-3] [OAPI-4] the TypeScript declarations name the same tools", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
+  const response = await describeFor(secret, {}, "openapi.d.ts");
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("application/typescript; charset=utf-8");
+  expect(response.text).toContain("  greet: {\n    args: {\n      name: string;\n    };");
+  expect(response.text).not.toContain("unlisted");
+});
 
-  test("[OAPI] [ERR-12] in a locked workspace it is refused like a call", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-    const lock = (locked: boolean) =>
-      toolgate.pool.query("update key_auth.workspaces set locked = $2 where code = $1", [
-        toolgate.account.workspace,
-        locked,
-      ]);
-    await lock(true);
-    await toolgate.saveTool("hidden", GREET);
-    const refused = await describeFor(secret);
-    await lock(false);
-    await toolgate.saveTool("hidden", GREET);
-    expect(refused).toMatchObject({ status: 403, text: '{"success":false,"error":"Tool nicht verfuegbar"}' });
-    expect((await describeFor(secret)).status).toBe(200);
-  });
-
-  test("[TOOL-38] no response to a GET has a CORS header: found, not modified, without a key", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-    for (const path of ["openapi.json", "openapi.d.ts"]) {
-      const found = await describeFor(secret, { origin: "https://a.example" }, path);
-      const same = await describeFor(secret, { "if-none-match": "*", origin: "https://a.example" }, path);
-      const refused = await describeFor("svc_live_none", { origin: "https://a.example" }, path);
-      expect([found, same, refused].map(({ status }) => status)).toEqual([200, 304, 401]);
-      for (const { headers } of [found, same, refused]) {
-        expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
-      }
-    }
-  });
-
-  test("[OAPI-6] [BLD-5] a response schema that is none, and a fixture that the parameters refuse, are not saved", async () => {
-    await expect(toolgate.saveTool("greet", { ...GREET, external_api_response: { type: "text" } })).rejects.toThrow(
-      /external_api_response\.type/,
-    );
-    await expect(toolgate.saveTool("greet", { ...GREET, args_fixture: { name: 5 } })).rejects.toThrow(
-      /args_fixture\.name: must be of type string/,
-    );
-  });
-
-  test("[OAPI] an ETag saves the transfer until something changes", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-    for (const path of ["openapi.json", "openapi.d.ts"]) {
-      const tag = (await describeFor(secret, {}, path)).headers.get("etag") ?? "";
-      const same = await describeFor(secret, { "if-none-match": `"other", W/${tag}` }, path);
-      expect(same).toMatchObject({ status: 304, text: "" });
-      expect(same.headers.get("etag")).toBe(tag);
-      expect(same.headers.get("cache-control")).toBe("private, no-store");
-      expect(same.headers.get("x-ratelimit-limit")).toBe("60");
-      await toolgate.saveTool("greet", { ...GREET, external_api_description: `Changed for ${path}` });
-      const changed = await describeFor(secret, { "if-none-match": tag }, path);
-      expect(changed.status).toBe(200);
-      expect(changed.text).toContain(`Changed for ${path}`);
-      await toolgate.saveTool("greet", GREET);
-    }
-  });
-
-  test("[OAPI-3] [OAPI-4] the TypeScript declarations name the same tools", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-    const response = await describeFor(secret, {}, "openapi.d.ts");
-    expect(response.status).toBe(200);
-    expect(response.headers.get("content-type")).toBe("application/typescript; charset=utf-8");
-    expect(response.text).toContain("  greet: {\n    args: {\n      name: string;\n    };");
-    expect(response.text).not.toContain("unlisted");
-  });
+test("[OAPI] a document introduces the workspace as it says itself, and redocly's recommended rules find nothing in it", async () => {
+  // Each level would make the example twenty times as long.
+  let lists: object = { type: "string" };
+  for (let level = 0; level < 10; level += 1) lists = { type: "array", minItems: 20, items: lists };
+  const parameters = { type: "object", properties: { lists }, required: ["lists"] };
+  await toolgate.saveTool("nested", { ...GREET, args_fixture: undefined, parameters });
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["greet", "nested"] });
+  const describeApi = (about: object) => toolgate.manage("tool_runner.v1.ToolService/SetApiDescription", { about });
+  const info = async () => ((await describeFor(secret)).body as { info: object }).info;
+  const about = {
+    title: "Orders of Acme",
+    description: "For *partners*.",
+    contactName: "Acme",
+    contactUrl: "https://acme.example/help",
+    contactEmail: "api@acme.example",
+    licenseName: "Acme terms",
+    licenseUrl: "https://acme.example/terms",
+  };
+  const config = await createConfig({ extends: ["recommended"] });
+  async function expectNoProblem(keySecret: string): Promise<void> {
+    const source = (await describeFor(keySecret)).text.replace(toolgate.baseUrl, "https://api.acme.test");
+    const problems = await lintFromString({ source, config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+  }
+  for (const [set, expected] of [
+    [{}, { title: "Tool API", license: { name: "Proprietary" } }],
+    [{ licenseName: "Acme terms" }, { license: { name: "Acme terms", identifier: "LicenseRef-Acme-terms" } }],
+    [
+      about,
+      {
+        title: about.title,
+        description: expect.stringMatching(/^For \*partners\*\.\n\nTools that/),
+        contact: { name: about.contactName, url: about.contactUrl, email: about.contactEmail },
+        license: { name: about.licenseName, url: about.licenseUrl },
+      },
+    ],
+  ] as const) {
+    await describeApi(set);
+    expect(await info()).toMatchObject(expected);
+    await expectNoProblem(secret);
+  }
+  await expectNoProblem((await toolgate.createKey({ name: "without tools", tools: [] })).secret);
+  expect(await toolgate.manage("tool_runner.v1.ToolService/GetApiDescription", {})).toEqual({ about });
+  for (const wrong of [{ contactUrl: "javascript:1" }, { contactEmail: "x" }, { licenseUrl: "https://a.example" }]) {
+    await expect(describeApi(wrong)).rejects.toThrow(/400.*about\./);
+  }
 });

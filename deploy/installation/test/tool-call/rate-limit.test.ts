@@ -1,12 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type CallResponse,
-  earlyInMinute,
-  type RunningToolgate,
-  runToolgate,
-  type TopologyKind,
-} from "../running-toolgate.ts";
+import { type CallResponse, earlyInMinute, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const ECHO = {
   external_api: true,
@@ -27,142 +21,144 @@ function limitOf({ headers }: CallResponse) {
   };
 }
 
-describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
-  let toolgate: RunningToolgate;
+let toolgate: RunningToolgate;
+beforeAll(async () => {
+  toolgate = await runToolgate("single");
+  await toolgate.saveTool("echo", ECHO);
+  await toolgate.saveTool("broken", { external_api: true, handler: "export default () => { throw 1; };" });
+});
+afterAll(() => toolgate[Symbol.asyncDispose]());
+
+describe("every kind of response to a valid key", () => {
+  let responses: [status: number, remaining: string, response: CallResponse][];
+  let minuteEnds: number;
   beforeAll(async () => {
-    toolgate = await runToolgate(kind);
-    await toolgate.saveTool("echo", ECHO);
-    await toolgate.saveTool("broken", { external_api: true, handler: "export default () => { throw 1; };" });
-  });
-  afterAll(() => toolgate[Symbol.asyncDispose]());
-
-  describe("every kind of response to a valid key", () => {
-    let responses: [status: number, remaining: string, response: CallResponse][];
-    let minuteEnds: number;
-    beforeAll(async () => {
-      const { secret } = await toolgate.createKey({ name: "k", tools: ["echo", "broken"], limit: 4 });
-      const headers = { authorization: `Bearer ${secret}` };
-      await earlyInMinute();
-      minuteEnds = (Math.floor(Date.now() / 60_000) + 1) * 60;
-      responses = [
-        [200, "3", await toolgate.call("echo", secret, { text: "x" })],
-        [400, "2", await toolgate.call("echo", secret, {})],
-        [400, "1", await toolgate.call("broken", secret)],
-        [403, "0", await toolgate.call("nowhere", secret)],
-        [429, "0", await toolgate.call("echo", secret, { text: "x" })],
-        [405, "0", await toolgate.request("/api/v1/tools/echo", { headers })],
-        [200, "0", await toolgate.request("/api/v1/openapi.json", { headers })],
-      ];
-      expect(responses.map(([, , { status }]) => status)).toEqual(responses.map(([status]) => status));
-    });
-
-    test("[LIMIT-3] [LIMIT-4] [LIMIT-5] has the limit and the calls that are left, in both forms", () => {
-      for (const [, remaining, response] of responses) {
-        const ietf = { limit: "4", window: "60", remaining };
-        expect(limitOf(response)).toMatchObject({ limit: "4", remaining, ietf });
-      }
-    });
-
-    test("[LIMIT-6] has the end of the minute, in both forms", () => {
-      for (const [, , response] of responses) {
-        const { reset, ietf } = limitOf(response);
-        expect(reset).toBe(minuteEnds);
-        expect(ietf.seconds).toBeGreaterThanOrEqual(1);
-        expect(ietf.seconds).toBeLessThanOrEqual(60);
-      }
-    });
-
-    test("[LIMIT-7] [LIMIT-8] [LIMIT-9] has Retry-After with 429 alone: the seconds until the next minute", () => {
-      for (const [status, , response] of responses) {
-        const { retryAfter, ietf } = limitOf(response);
-        expect(retryAfter).toBe(status === 429 ? String(ietf.seconds) : null);
-      }
-    });
-  });
-
-  test("[LIMIT-7] Retry-After is what is left of the minute, in the header and in the body", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
-    // A second or more into a minute, so that the rest of it is shorter than a minute.
-    await earlyInMinute(1_001);
-    await toolgate.call("echo", secret, { text: "x" });
-    const before = Math.floor(Date.now() / 1000);
-    const response = await toolgate.call("echo", secret, { text: "x" });
-    const after = Math.floor(Date.now() / 1000);
-    const { reset, retryAfter } = limitOf(response);
-    expect(Number(retryAfter)).toBeGreaterThanOrEqual(reset - after);
-    expect(Number(retryAfter)).toBeLessThanOrEqual(reset - before);
-    expect(reset).toBe((Math.floor(before / 60) + 1) * 60);
-    expect(response.text).toBe(`{"success":false,"error":"Aufruflimit erreicht","retry_after":${retryAfter}}`);
-  });
-
-  test("[LIMIT-11] refused calls take nothing from a limit that is raised within the minute", async () => {
-    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo", "broken"], limit: 4 });
+    const headers = { authorization: `Bearer ${secret}` };
     await earlyInMinute();
-    const statuses = async (count: number) => {
-      const responses = [];
-      for (let call = 0; call < count; call += 1) responses.push(await toolgate.call("echo", secret, { text: "x" }));
-      return responses.map(({ status }) => status);
-    };
-    expect(await statuses(5)).toEqual([200, 429, 429, 429, 429]);
-    await toolgate.manage("key_auth.v1.KeyService/UpdateKey", { keyId: id, limit: 3 });
-    expect(await statuses(3)).toEqual([200, 200, 429]);
+    minuteEnds = (Math.floor(Date.now() / 60_000) + 1) * 60;
+    responses = [
+      [200, "3", await toolgate.call("echo", secret, { text: "x" })],
+      [400, "2", await toolgate.call("echo", secret, {})],
+      [400, "1", await toolgate.call("broken", secret)],
+      [403, "0", await toolgate.call("nowhere", secret)],
+      [429, "0", await toolgate.call("echo", secret, { text: "x" })],
+      [405, "0", await toolgate.request("/api/v1/tools/echo", { headers })],
+      [200, "0", await toolgate.request("/api/v1/openapi.json", { headers })],
+    ];
+    expect(responses.map(([, , { status }]) => status)).toEqual(responses.map(([status]) => status));
   });
 
-  describe("a fault of the platform", () => {
-    let id: string;
-    let response: CallResponse;
-    beforeAll(async () => {
-      await toolgate.saveTool("asks", { external_api: true, query: "q" });
-      const key = await toolgate.createKey({ name: "k", tools: ["asks"], limit: 5 });
-      id = key.id;
-      await earlyInMinute();
-      const rename = (from: string, to: string) =>
-        toolgate.pool.query(`alter table tool_runner.${from} rename to ${to}`);
-      await rename("prepared_queries", "prepared_queries_hidden");
-      response = await toolgate
-        .call("asks", key.secret)
-        .finally(() => rename("prepared_queries_hidden", "prepared_queries"));
-    });
-
-    test("[ERR-17] [ERR-18] gets 500 and the one text, without its cause", () => {
-      expect(response).toMatchObject({ status: 500, text: '{"success":false,"error":"Interner Fehler"}' });
-      expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    });
-
-    test("[LIMIT-3] [LIMIT-9] counts and has the limit's headers, but no Retry-After", () => {
-      const said = limitOf(response);
-      expect(said).toMatchObject({ limit: "5", remaining: "4", retryAfter: null });
-      expect(said.ietf).toMatchObject({ limit: "5", window: "60", remaining: "4" });
-      expect(said.reset % 60).toBe(0);
-    });
-
-    test("[LOG-5] is logged with its status", async () => {
-      const calls = await eventually(async () => {
-        const { calls: found = [] } = await toolgate.manage<{ calls?: { status: number; tool: string }[] }>(
-          "key_auth.v1.KeyService/ListKeyCalls",
-          { keyId: id },
-        );
-        return found.length > 0 && found;
-      });
-      expect(calls).toMatchObject([{ status: 500, tool: "asks" }]);
-    });
+  test("[LIMIT-3] [LIMIT-4] [LIMIT-5] has the limit and the calls that are left, in both forms", () => {
+    for (const [, remaining, response] of responses) {
+      const ietf = { limit: "4", window: "60", remaining };
+      expect(limitOf(response)).toMatchObject({ limit: "4", remaining, ietf });
+    }
   });
 
-  test("[ERR-17] [ERR-18] when the key itself cannot be looked up, the 500 says neither limit nor cause", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
-    const rename = (from: string, to: string) => toolgate.pool.query(`alter table key_auth.${from} rename to ${to}`);
-    await rename("keys", "keys_hidden");
-    const response = await toolgate.call("echo", secret, { text: "x" }).finally(() => rename("keys_hidden", "keys"));
+  test("[LIMIT-6] has the end of the minute, in both forms", () => {
+    for (const [, , response] of responses) {
+      const { reset, ietf } = limitOf(response);
+      expect(reset).toBe(minuteEnds);
+      expect(ietf.seconds).toBeGreaterThanOrEqual(1);
+      expect(ietf.seconds).toBeLessThanOrEqual(60);
+    }
+  });
+
+  test("[LIMIT-7] [LIMIT-8] [LIMIT-9] has Retry-After with 429 alone: the seconds until the next minute", () => {
+    for (const [status, , response] of responses) {
+      const { retryAfter, ietf } = limitOf(response);
+      expect(retryAfter).toBe(status === 429 ? String(ietf.seconds) : null);
+    }
+  });
+});
+
+test("[LIMIT-7] [LIMIT-8] [ERR-15] [ERR-16] Retry-After is what is left of the minute, in the header and in the body", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
+  // A second or more into a minute, so that the rest of it is shorter than a minute.
+  await earlyInMinute(1_001);
+  await toolgate.call("echo", secret, { text: "x" });
+  const before = Math.floor(Date.now() / 1000);
+  const response = await toolgate.call("echo", secret, { text: "x" });
+  const after = Math.floor(Date.now() / 1000);
+  const { reset, retryAfter } = limitOf(response);
+  expect(Number(retryAfter)).toBeGreaterThanOrEqual(reset - after);
+  expect(Number(retryAfter)).toBeLessThanOrEqual(reset - before);
+  expect(reset).toBe((Math.floor(before / 60) + 1) * 60);
+  expect(response.text).toBe(`{"success":false,"error":"Aufruflimit erreicht","retry_after":${retryAfter}}`);
+});
+
+test("[LIMIT-11] refused calls take nothing from a limit that is raised within the minute", async () => {
+  const { id, secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
+  await earlyInMinute();
+  const statuses = async (count: number) => {
+    const responses = [];
+    for (let call = 0; call < count; call += 1) responses.push(await toolgate.call("echo", secret, { text: "x" }));
+    return responses.map(({ status }) => status);
+  };
+  expect(await statuses(5)).toEqual([200, 429, 429, 429, 429]);
+  await toolgate.manage("key_auth.v1.KeyService/UpdateKey", { keyId: id, limit: 3 });
+  expect(await statuses(3)).toEqual([200, 200, 429]);
+});
+
+describe("a fault of the platform", () => {
+  let id: string;
+  let response: CallResponse;
+  beforeAll(async () => {
+    await toolgate.saveTool("asks", { external_api: true, query: "q" });
+    const key = await toolgate.createKey({ name: "k", tools: ["asks"], limit: 5 });
+    id = key.id;
+    await earlyInMinute();
+    const rename = (from: string, to: string) => toolgate.pool.query(`alter table tool_runner.${from} rename to ${to}`);
+    await rename("prepared_queries", "prepared_queries_hidden");
+    response = await toolgate
+      .call("asks", key.secret)
+      .finally(() => rename("prepared_queries_hidden", "prepared_queries"));
+  });
+
+  test("[ERR-17] [ERR-18] gets 500 and the one text, without its cause", () => {
     expect(response).toMatchObject({ status: 500, text: '{"success":false,"error":"Interner Fehler"}' });
-    expect([...response.headers.keys()].filter((name) => /ratelimit|retry|authenticate/.test(name))).toEqual([]);
-    expect((await toolgate.call("echo", secret, { text: "x" })).status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  test("[LIMIT-3] [ERR-3] a response without a valid key says nothing about any limit", async () => {
-    const response = await toolgate.call("echo", "svc_live_made_up");
-    expect(response.status).toBe(401);
-    expect([...response.headers.keys()].filter((name) => name.includes("ratelimit") || name === "retry-after")).toEqual(
-      [],
-    );
+  test("[LIMIT-3] [LIMIT-9] counts and has the limit's headers, but no Retry-After", () => {
+    const said = limitOf(response);
+    expect(said).toMatchObject({ limit: "5", remaining: "4", retryAfter: null });
+    expect(said.ietf).toMatchObject({ limit: "5", window: "60", remaining: "4" });
+    expect(said.reset % 60).toBe(0);
   });
+
+  test("[LOG-5] is logged with its status", async () => {
+    const calls = await eventually(async () => {
+      const { calls: found = [] } = await toolgate.manage<{ calls?: { status: number; tool: string }[] }>(
+        "key_auth.v1.KeyService/ListKeyCalls",
+        { keyId: id },
+      );
+      return found.length > 0 && found;
+    });
+    expect(calls).toMatchObject([{ status: 500, tool: "asks" }]);
+  });
+});
+
+test("[ERR-17] [ERR-18] when the key itself cannot be looked up, the 500 says neither limit nor cause", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
+  const rename = (from: string, to: string) => toolgate.pool.query(`alter table key_auth.${from} rename to ${to}`);
+  await rename("keys", "keys_hidden");
+  const response = await toolgate.call("echo", secret, { text: "x" }).finally(() => rename("keys_hidden", "keys"));
+  expect(response).toMatchObject({ status: 500, text: '{"success":false,"error":"Interner Fehler"}' });
+  expect([...response.headers.keys()].filter((name) => /ratelimit|retry|authenticate/.test(name))).toEqual([]);
+  expect((await toolgate.call("echo", secret, { text: "x" })).status).toBe(200);
+});
+
+test("[LIMIT-10] the tool does not run when the limit is reached", async () => {
+  await toolgate.saveTool("knocks", {
+    external_api: true,
+    handler: `export default async (_, ctx) => ({ status: (await ctx.fetch("${toolgate.receiver.url}/knock")).status });`,
+  });
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["knocks"], limit: 1 });
+  await earlyInMinute();
+  const statuses = [];
+  for (let call = 0; call < 3; call += 1) statuses.push((await toolgate.call("knocks", secret)).status);
+  expect(statuses).toEqual([200, 429, 429]);
+  expect(toolgate.receiver.requests.filter(({ path }) => path === "/knock")).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const EXPOSED = { external_api: true };
@@ -220,4 +220,170 @@ test("[TOOL] tools that call themselves endlessly are stopped", async () => {
 
 test("[EVT] a call emits at most 20 custom events", async () => {
   expect((await toolgate.call("chatty", secret)).body).toEqual({ sent: 20, code: "TOO_MANY_EVENTS" });
+});
+
+describe("what administrators build", () => {
+  const TOOLS = "tool_runner.v1.ToolService";
+  const DATA = "tool_runner.v1.DataSourceService";
+  const EXECUTIONS = "tool_runner.v1.ExecutionService";
+  const READING = { external_api: true };
+  const WRITING = { external_api: true, external_api_write: true };
+  const WRITE_TO_SHEET = `export default async (args, ctx) => {
+  try { return await ctx.callTool("writeToSheet", { sheet: "s", range: "A1", values: [["x"]] }); }
+  catch (error) { return { success: false, code: error.code }; }
+};`;
+
+  let secret: string;
+  let keyId: string;
+  beforeAll(async () => {
+    const query = { name: "make", mode: "QUERY_MODE_WRITE", sql: "create table made (n int)" };
+    await toolgate.manage(`${DATA}/SavePreparedQuery`, { query });
+    const { receiver } = toolgate;
+    const hosts = [new URL(receiver.url).host];
+    await toolgate.manage(`${DATA}/SaveSecret`, { name: "TOKEN", value: "a-long-secret", hosts });
+    await toolgate.manage(`${DATA}/SaveVariable`, { variable: { name: "REGION", value: "eu" } });
+    await toolgate.saveTool("read_sheet_only", { ...READING, handler: WRITE_TO_SHEET });
+    await toolgate.saveTool("write_sheet", { ...WRITING, handler: WRITE_TO_SHEET });
+    await toolgate.saveTool("free_sql", {
+      ...WRITING,
+      handler: `export default async (_, ctx) => {
+        try { return await ctx.executeQuery("select 1"); } catch (error) { return { success: false, code: error.code }; }
+      };`,
+    });
+    await toolgate.saveTool("outgoing", {
+      ...READING,
+      handler: `export default async (_, ctx) => {
+        const headers = { authorization: "Bearer {{secret:TOKEN}}" };
+        const { body } = await ctx.fetch("${receiver.url}/out", { headers });
+        return { body, region: await ctx.variable("REGION") };
+      };`,
+    });
+    await toolgate.saveTool("make", { ...WRITING, query: "make" });
+    const tools = ["read_sheet_only", "write_sheet", "free_sql", "outgoing"];
+    ({ secret, id: keyId } = await toolgate.createKey({ name: "k", tools, limit: 1_000 }));
+  });
+  test("[RO-5] [RO-7] only a tool with the write flag writes to a sheet", async () => {
+    expect((await toolgate.call("read_sheet_only", secret)).body).toEqual({ success: false, code: "TOOL_FAILED" });
+    expect(await toolgate.manage(`${DATA}/ListSheets`, {})).toEqual({});
+    expect((await toolgate.call("write_sheet", secret)).body).toMatchObject({ success: true, range: "A1" });
+    expect(await toolgate.manage(`${DATA}/ReadSheet`, { name: "s" })).toEqual({ values: [["x"]] });
+  });
+
+  test("[RO-4] free SQL is refused even with the write flag", async () => {
+    expect((await toolgate.call("free_sql", secret)).body).toEqual({ success: false, code: "READ_ONLY" });
+  });
+
+  test("[RO-1] [RO-2] [RO-7] a run by key is read-only, and so are the tools that it calls, unless it has the write flag", async () => {
+    const outer = { ...READING, handler: 'export default (_, ctx) => ctx.callTool("inner", {});' };
+    await toolgate.saveTool("inner", { handler: "export default async (_, ctx) => ({ read_only: ctx.read_only });" });
+    await toolgate.saveTool("outer", outer);
+    await toolgate.saveTool("outer_write", { ...outer, external_api_write: true });
+    const key = await toolgate.createKey({ name: "r", tools: ["outer", "outer_write"] });
+    expect((await toolgate.call("outer", key.secret)).body).toEqual({ read_only: true });
+    expect((await toolgate.call("outer_write", key.secret)).body).toEqual({ read_only: false });
+  });
+
+  test("[TOOL] a secret is in the outgoing call, and neither in the response nor in the log", async () => {
+    toolgate.receiver.behave(({ headers }) => ({ body: `got ${headers.authorization}` }));
+    const response = await toolgate.call("outgoing", secret);
+    expect(response.body).toEqual({ body: "got Bearer [entfernt]", region: "eu" });
+    expect(toolgate.receiver.requests.at(-1)?.headers.authorization).toBe("Bearer a-long-secret");
+    const found = await eventually(async () => {
+      const filter = { tool: "outgoing", callerId: keyId, entryType: "api_key", success: "SUCCESS_ONLY" };
+      const { executions } = await toolgate.manage<{ executions?: object[] }>(`${EXECUTIONS}/ListExecutions`, filter);
+      return executions ?? false;
+    });
+    expect(found).toMatchObject([{ hostCalls: [{ name: "fetch" }, { name: "variable", target: "REGION" }] }]);
+    expect(JSON.stringify(found)).not.toContain("a-long-secret");
+  });
+
+  test("[EXPO] restoring a version that exposes a tool needs a confirmation, and gets 409 without it", async () => {
+    await toolgate.saveTool("restored", { ...READING, handler: "export default () => ({ n: 1 });" });
+    await toolgate.saveTool("restored", { handler: "export default () => ({ n: 2 });" });
+    const { versions } = await toolgate.manage<{ versions: object[] }>(`${TOOLS}/ListToolVersions`, {
+      name: "restored",
+    });
+    expect(versions).toMatchObject([{ version: 2, current: true }, { version: 1 }]);
+    const restore = { name: "restored", version: 1 };
+    await expect(toolgate.manage(`${TOOLS}/RestoreToolVersion`, restore)).rejects.toThrow(/409.*confirm_exposure/s);
+    await toolgate.manage(`${TOOLS}/RestoreToolVersion`, { ...restore, confirmExposure: true });
+    const key = await toolgate.createKey({ name: "r", tools: ["restored"] });
+    expect((await toolgate.call("restored", key.secret)).body).toEqual({ n: 1 });
+  });
+
+  test("[TOOL] a definition and arguments may have 64 levels, and one with more is refused by name", async () => {
+    const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
+    const parameters = { type: "object", properties: { a: { type: "object" } } };
+    const handler = "export default (args) => ({ has: 'a' in args });";
+    const definitionOf = (levels: number) => ({ ...READING, parameters, handler, args_fixture: nested(levels - 2) });
+    await toolgate.saveTool("deep", definitionOf(64));
+    type Listed = { tools: { name: string; definition: object }[] };
+    const { tools } = await toolgate.manage<Listed>(`${TOOLS}/ListTools`, { pageSize: 100 });
+    expect(tools.find(({ name }) => name === "deep")?.definition).toMatchObject({ args_fixture: nested(62) });
+    const args = nested(63);
+    const run = await toolgate.manage<{ resultJson: string }>(`${TOOLS}/DryRun`, { tool: "deep", args });
+    expect(JSON.parse(run.resultJson)).toMatchObject({ has: true });
+    await expect(toolgate.saveTool("deeper", definitionOf(65))).rejects.toThrow("nested more than 64 levels deep");
+  });
+
+  test("[TOOL] a dry run writes nothing and shows what it would have written", async () => {
+    const run = await toolgate.manage<{ writes: object[]; resultJson: string }>(`${TOOLS}/DryRun`, {
+      tool: "make",
+      args: {},
+    });
+    expect(JSON.parse(run.resultJson)).toMatchObject({ success: true });
+    expect(run.writes).toMatchObject([{ tool: "make", name: "executePreparedQuery" }]);
+    expect(
+      JSON.parse((await toolgate.manage<{ resultJson: string }>(`${TOOLS}/DryRun`, { tool: "make" })).resultJson),
+    ).toMatchObject({
+      success: true,
+    });
+  });
+
+  const save = (name: string, definition: Record<string, unknown>, confirmExposure?: boolean) =>
+    toolgate.manage<{ tool: { version: number } }>("tool_runner.v1.ToolService/SaveTool", {
+      name,
+      definition: { description: "d", handler: "export default async () => ({ success: true });", ...definition },
+      ...(confirmExposure !== undefined && { confirmExposure }),
+    });
+
+  test("[EXPO-1] [EXPO-3] [EXPO-4] a flag that newly exposes a tool is refused without confirmation, and nothing else is saved", async () => {
+    for (const flag of ["inbound_hook", "inbound_hook_write", "external_api", "external_api_write", "public_api"]) {
+      await save(`tool_${flag}`, { description: "before" });
+      await expect(save(`tool_${flag}`, { description: "after", [flag]: true })).rejects.toThrow(
+        /409.*confirm_exposure/s,
+      );
+      const { tool } = await toolgate.manage<{ tool: { definition: Record<string, unknown>; version: number } }>(
+        "tool_runner.v1.ToolService/GetTool",
+        { name: `tool_${flag}` },
+      );
+      expect(tool).toMatchObject({ version: 1, definition: { description: "before" } });
+      expect((await save(`tool_${flag}`, { [flag]: true }, true)).tool.version).toBe(2);
+    }
+  });
+
+  test("[EXPO-5] [EXPO-6] no confirmation is needed to keep or remove a guarded flag, to set it to anything but true, or for webhook_event", async () => {
+    await save("kept", { external_api: true }, true);
+    await save("kept", { external_api: true, description: "edited" });
+    await save("kept", {});
+    await save("kept", { external_api: 1, webhook_event: true });
+    await expect(save("kept", { external_api: true })).rejects.toThrow("409");
+  });
+
+  test("[EXPO] a tool that was deleted and created again counts as newly exposed", async () => {
+    await save("again", { external_api: true }, true);
+    await toolgate.manage("tool_runner.v1.ToolService/DeleteTool", { name: "again" });
+    await expect(save("again", { external_api: true })).rejects.toThrow("409");
+  });
+
+  test("[TOOL] a definition that cannot work is refused when it is saved, with the path of the violation", async () => {
+    await expect(save("bad", { handler: "export default async () => {\n  return {;\n};" })).rejects.toThrow(
+      /400.*handler:2/s,
+    );
+    await expect(
+      save("bad", { parameters: { type: "object", properties: { a: { type: "string", pattern: "(" } } } }),
+    ).rejects.toThrow(/400.*parameters\.properties\.a\.pattern/s);
+    await expect(save("bad name", {})).rejects.toThrow("400");
+    await expect(save("bad", { unknown_member: 1 })).rejects.toThrow(/400.*unknown_member/s);
+  });
 });

@@ -8,10 +8,10 @@ import { killedProcess, server, type Victim } from "../../faults/victims.ts";
 import { type ChatFrontDoor, openChat } from "../front-door.ts";
 import { type ReadAnswer, readLikeEventSource, readWithClient } from "./answers.ts";
 
-/** A few find a failure; `make chat-faults` uses more. */
-const ANSWERS = Number(process.env.CHAT_FAULT_ANSWERS ?? 24);
+/** Enough that each victim is killed several times. */
+const ANSWERS = Number(process.env.CHAT_FAULT_ANSWERS ?? 100);
 const CONCURRENT = 12;
-const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 1_000_000);
+const SEED = Number(process.env.FAULT_SEED ?? 1);
 const MS_PER_ANSWER = 5_000;
 const SETTLE_DEADLINE_MS = 180_000;
 /** Time between one victim's return and the next kill. */

@@ -6,8 +6,8 @@ import { newServiceKey, publicKeyOf } from "@toolgate/service-host/identity/serv
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
 import { serviceToken } from "@toolgate/testbed/service-identity";
 import { expect, test } from "vitest";
-import { outcomeOf } from "./every-rpc.ts";
-import { runToolgate } from "./running-toolgate.ts";
+import { outcomeOf } from "../every-rpc.ts";
+import { runToolgate } from "../running-toolgate.ts";
 
 /** Those that a tool call needs. */
 const REPLICAS = { gateway: 2, "key-auth": 2, "tool-runner": 2 };

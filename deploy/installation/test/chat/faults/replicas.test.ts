@@ -1,8 +1,8 @@
 import { type Random, seededRandom } from "@toolgate/testbed/random";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EventStream, expectDense, type SentEvent, textOf } from "./client.ts";
-import type { ChatFrontDoor } from "./front-door.ts";
-import { LAST_WORD, openStories, type Storyteller } from "./storyteller.ts";
+import { type EventStream, expectDense, type SentEvent, textOf } from "../client.ts";
+import type { ChatFrontDoor } from "../front-door.ts";
+import { LAST_WORD, openStories, type Storyteller } from "../storyteller.ts";
 
 const SEED = 20_261_122;
 const MAX_CONNECTIONS = 200;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 /** More than a silent stream or a closing server is allowed. */
 const SLOW_MS = 12_000;

@@ -12,9 +12,9 @@ import {
 import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { kindsOf, textOf } from "./chat/client.ts";
-import { type ChatFrontDoor, openChat } from "./chat/front-door.ts";
-import { createHook, ECHO, hookLog, resultOf, type TestHook } from "./hooks/hooks.ts";
+import { kindsOf, textOf } from "../chat/client.ts";
+import { type ChatFrontDoor, openChat } from "../chat/front-door.ts";
+import { createHook, ECHO, hookLog, resultOf, type TestHook } from "../hooks/hooks.ts";
 
 const REPORTED = {
   external_api: true,
