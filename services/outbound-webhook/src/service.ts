@@ -44,16 +44,13 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   else await ensureStream(bus, "ATTEMPTS");
   const context = await openContext(config, host, { bus, now, resolver }, resources);
   const roles: Loops[] = [];
-  const worker = config.roles.has("worker")
-    ? await createWorker(config, { bus, log, now, resolver, attemptDeadlineMs }, resources)
-    : undefined;
   if (context) {
     roles.push(maintenanceLoops(context, bus, host));
     if (config.roles.has("fan-out")) roles.push(fanOutLoops(context, bus, log));
-    if (config.roles.has("dispatcher"))
-      roles.push(dispatcherLoops(context, { config, bus, log, peers, worker }, resources));
+    if (config.roles.has("dispatcher")) roles.push(dispatcherLoops(context, { config, bus, log, peers }, resources));
   }
-  if (worker) roles.push(worker.loops);
+  if (config.roles.has("worker"))
+    roles.push(await createWorker(config, { bus, log, now, resolver, attemptDeadlineMs }, resources));
   const loops = {
     producers: roles.flatMap(({ producers }) => producers),
     consumers: roles.flatMap(({ consumers = [] }) => consumers),

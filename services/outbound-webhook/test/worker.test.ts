@@ -6,7 +6,7 @@ import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Attempts, createAttempts } from "../src/worker/make-attempts.ts";
+import { createAttempts } from "../src/worker/make-attempts.ts";
 import { runWorker } from "../src/worker/worker.ts";
 
 const DONE: SafeFetchResult = { kind: "aborted" } as SafeFetchResult;
@@ -32,7 +32,7 @@ describe("a worker", () => {
   });
   afterEach(() => resources.disposeAsync());
 
-  function start(options: { concurrency: number; ackWaitMs?: number }): Attempts {
+  function start(options: { concurrency: number; ackWaitMs?: number }): void {
     const send = async ({ url }: { url: string }) => {
       begun.push(url);
       await released;
@@ -40,10 +40,10 @@ describe("a worker", () => {
     };
     const { concurrency } = options;
     const now = () => new Date();
-    const attempts = createAttempts({ safeFetch: { send }, concurrency, attemptDeadlineMs: 10_000, now });
+    const makeAttempt = createAttempts({ safeFetch: { send }, concurrency, attemptDeadlineMs: 10_000, now });
     const running = runWorker({
       bus,
-      makeAttempt: attempts.make,
+      makeAttempt,
       signal: stopping.signal,
       onError: () => {},
       onTooLate: (count) => late.push(count),
@@ -54,7 +54,6 @@ describe("a worker", () => {
       release();
       await running;
     });
-    return attempts;
   }
 
   function seeHandedBack(): string[] {

@@ -1,18 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ApplyResults, CancelRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
-import {
-  type AttemptMessage,
-  messageIdOf,
-  prepareAttempt,
-  type SendAttempts,
-  type SendFailure,
-} from "./attempt-sender.ts";
-import type { LocalAttempts } from "./local-attempts.ts";
-import { newClaimId } from "./local-messages.ts";
+import { messageIdOf, prepareAttempt, type SendAttempts } from "./attempt-sender.ts";
 import { createSigningKeys, type OpenSigningKey } from "./signing-keys.ts";
 
 export interface DispatcherOptions {
@@ -20,8 +13,6 @@ export interface DispatcherOptions {
   applyResults: ApplyResults;
   secretBox: Pick<SecretBox, "open">;
   send: SendAttempts;
-  /** Undefined when this process has no worker. */
-  local?: LocalAttempts | undefined;
   wakeUp: WakeUp;
   now: () => Date;
   signal: AbortSignal;
@@ -38,8 +29,6 @@ const RETRY_WAIT_MS = 250;
  * first claim after a pause does not wait.
  */
 export const BETWEEN_CLAIMS_MS = 4;
-/** When a claim took longer, other dispatchers may soon have its deliveries handed back. The next claim's go to the broker. */
-const MAX_LOCAL_CLAIM_MS = 1_000;
 /** Wait after a failure of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
 
@@ -49,7 +38,7 @@ const UNSIGNABLE_WAIT_MS = 60_000;
  */
 export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   const { wakeUp, signal, onError } = options;
-  const running: RunningDispatcher = { ...options, keyOf: createSigningKeys(options.secretBox), claimTookMs: 0 };
+  const running: RunningDispatcher = { ...options, keyOf: createSigningKeys(options.secretBox) };
   const sending = new Set<Promise<void>>();
   let claimedAtMs = Number.NEGATIVE_INFINITY;
   let wasWoken = true;
@@ -69,21 +58,13 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   await Promise.all(sending);
 }
 
-type RunningDispatcher = DispatcherOptions & {
-  keyOf: OpenSigningKey;
-  /** How long the last claim took. */
-  claimTookMs: number;
-};
+type RunningDispatcher = DispatcherOptions & { keyOf: OpenSigningKey };
 
 /** Resolves with whether there may be more deliveries. */
 async function claimAndSend(running: RunningDispatcher, sending: Set<Promise<void>>): Promise<boolean> {
   const now = running.now();
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
-  const claimedAtMs = performance.now();
-  const isFast = running.claimTookMs <= MAX_LOCAL_CLAIM_MS;
-  const local = isFast && running.local?.hasRoom() ? running.local : undefined;
-  const { deliveries, full } = await running.store.claim(now, leaseUntil, newClaimId(local !== undefined));
-  running.claimTookMs = performance.now() - claimedAtMs;
+  const { deliveries, full } = await running.store.claim(now, leaseUntil, randomUUID());
   const unwanted = deliveries.filter((delivery) => !delivery.wanted);
   const cancelled = unwanted.map(
     ({ deliveryId, workspaceId, number }): CancelRecord => ({
@@ -101,7 +82,7 @@ async function claimAndSend(running: RunningDispatcher, sending: Set<Promise<voi
   // Not awaited: the workspace may be locked, and others wait for the next claim.
   if (cancelled.length > 0) track(running.applyResults(cancelled, now).then(() => {}, running.onError));
   const wanted = deliveries.filter((delivery) => delivery.wanted);
-  if (wanted.length > 0) track(sendOrHandBack({ deliveries: wanted, now, leaseUntil, claimedAtMs, local }, running));
+  if (wanted.length > 0) track(sendOrHandBack({ deliveries: wanted, now, leaseUntil }, running));
   return full;
 }
 
@@ -109,15 +90,11 @@ interface Claimed {
   deliveries: ClaimedDelivery[];
   now: Date;
   leaseUntil: Date;
-  /** On the clock of `performance.now`. */
-  claimedAtMs: number;
-  /** Where its attempts are to be made; undefined: by any worker. */
-  local: LocalAttempts | undefined;
 }
 
 async function sendOrHandBack(
-  { deliveries, now, leaseUntil, claimedAtMs, local }: Claimed,
-  { send, secretBox, keyOf, store, signal, onError }: RunningDispatcher,
+  { deliveries, now, leaseUntil }: Claimed,
+  { send, secretBox, keyOf, store, onError }: RunningDispatcher,
 ): Promise<void> {
   const messages = new Map<string, Attempt[]>();
   const unsignable: ClaimedDelivery[] = [];
@@ -139,16 +116,10 @@ async function sendOrHandBack(
     await store.handBack(unsignable, leaseUntil, again).catch(onError);
   }
   const all = [...messages].map(([messageId, attempts]) => ({ messageId, attempts }));
-  if (local && performance.now() - claimedAtMs <= MAX_LOCAL_CLAIM_MS) return local.make(all, claimedAtMs, signal);
-  const failures = local ? refuse(all) : await send(all);
+  const failures = await send(all);
   if (failures.length === 0) return;
   for (const { error } of failures) onError(error);
   const notSent = new Set(failures.flatMap((failure) => failure.attempts.map((attempt) => attempt.deliveryId)));
   const unsent = deliveries.filter((delivery) => notSent.has(delivery.deliveryId));
   await store.handBack(unsent, leaseUntil).catch(onError);
-}
-
-function refuse(messages: readonly AttemptMessage[]): SendFailure[] {
-  const error = new Error("a claim took too long, so that its deliveries are claimed again");
-  return messages.map(({ attempts }) => ({ attempts, error }));
 }

@@ -7,34 +7,29 @@ import type { Loop, Loops } from "@toolgate/service-host/loops";
 import type { Peers } from "@toolgate/service-host/peers";
 import type { Config } from "../config.ts";
 import type { Context } from "../context.ts";
-import { applyAttemptResults } from "../events/apply-attempt-results.ts";
 import { createAttemptSender } from "../events/attempt-sender.ts";
 import { deactivationNotices } from "../events/deactivation-notices.ts";
 import { DISPATCH } from "../events/dispatch-subject.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
-import { createLocalAttempts, RESERVE_EVERY_MS } from "../events/local-attempts.ts";
 import { runReplays } from "../events/replay-loop.ts";
 import { runResultConsumer } from "../events/result-consumer.ts";
 import { createUnsentSweep } from "../events/unsent-deliveries.ts";
 import { createApplyResults } from "../store/deliveries/apply-results.ts";
 import { createClaimStore } from "../store/deliveries/claim.ts";
-import type { LocalWorker } from "./worker.ts";
 
 export const SWEEP_EVERY_MS = 2_000;
 
 export interface DispatcherOptions {
-  config: Pick<Config, "mail" | "workerConcurrency">;
+  config: Pick<Config, "mail">;
   bus: Bus;
   log: Logger;
   peers: Pick<Peers, "transport">;
-  /** Of the worker in this process, if it has one. */
-  worker: LocalWorker | undefined;
 }
 
 /** Claims due deliveries, sends their attempts to workers, and applies the results. */
 export function dispatcherLoops(context: Context, options: DispatcherOptions, resources: AsyncDisposableStack): Loops {
   const { pool, queuePool, queue, secretBox, replaySteps, replayWakeUp, cancelWakeUp, announceWork, now } = context;
-  const { config, bus, log, peers, worker } = options;
+  const { config, bus, log, peers } = options;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const wakeUp = createWakeUp();
   resources.use(onWork(bus, DISPATCH, () => wakeUp.signal()));
@@ -42,17 +37,7 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
   const store = createClaimStore(queuePool, queue);
   const send = createAttemptSender(bus);
   const results = { applyResults, handBack: store.handBack, onApplied: () => wakeUp.signal(), now };
-  const local =
-    worker &&
-    createLocalAttempts({
-      bus,
-      attempts: worker.attempts,
-      onTooLate: worker.onTooLate,
-      applyResults: (made) => applyAttemptResults(made, results),
-      concurrency: config.workerConcurrency,
-      onError: onError("attempts of this process"),
-    });
-  const sweepUnsent = createUnsentSweep({ store, bus, send, now, ...(local && { holds: local.holds }) });
+  const sweepUnsent = createUnsentSweep({ store, bus, send, now });
   const sweep = async () => {
     const hasLeases = await store.hasLeases();
     if (hasLeases && (await store.expireLeases(now())) > 0) wakeUp.signal();
@@ -65,7 +50,6 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
         applyResults,
         secretBox,
         send,
-        local,
         wakeUp,
         now,
         signal,
@@ -87,11 +71,6 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
     const notice = { mail, peers, now, onError: onError("email about a deactivated endpoint") };
     producers.push(adminNoticeLoop(deactivationNotices(pool), notice, resources));
   } else log.warn("SMTP_URL is not set: emails about deactivated endpoints wait");
-  const consumers: Loop[] = [(signal) => runResultConsumer({ bus, ...results, signal, onError: onError("results") })];
-  if (local) {
-    // Until the last of its attempts has ended.
-    const reserve = () => local.reserve();
-    consumers.push((signal) => runEvery(RESERVE_EVERY_MS, signal, reserve, onError("reservations")));
-  }
-  return { producers, consumers };
+  const consumeResults: Loop = (signal) => runResultConsumer({ bus, ...results, signal, onError: onError("results") });
+  return { producers, consumers: [consumeResults] };
 }

@@ -5,7 +5,7 @@ import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { Config } from "../config.ts";
-import { type Attempts, createAttempts } from "../worker/make-attempts.ts";
+import { createAttempts } from "../worker/make-attempts.ts";
 import { runWorker } from "../worker/worker.ts";
 
 /** Two for each of two thousand endpoints, because a handshake costs more than a delivery. */
@@ -19,19 +19,12 @@ export interface WorkerOptions {
   attemptDeadlineMs: number;
 }
 
-/** The parts of a worker that a dispatcher of the same process uses. */
-export interface LocalWorker {
-  attempts: Attempts;
-  /** Called with how many attempts of a message were too late to be made. */
-  onTooLate: (attempts: number) => void;
-}
-
-/** Makes attempts: those that dispatchers send, and those of this process. */
+/** Makes the attempts that dispatchers send. */
 export async function createWorker(
   config: Config,
   { bus, log, now, resolver, attemptDeadlineMs }: WorkerOptions,
   resources: AsyncDisposableStack,
-): Promise<LocalWorker & { loops: Loops }> {
+): Promise<Loops> {
   const { allowedTargets, applicationHosts, targetCaFile, workerConcurrency: concurrency } = config;
   const safeFetch = resources.use(
     createSafeFetch({
@@ -46,8 +39,7 @@ export async function createWorker(
   const onError = (error: unknown) => log.error({ err: error }, "worker");
   const onTooLate = (attempts: number) =>
     log.warn({ attempts }, "attempts arrived too late and were not made: too few workers, or clock skew");
-  const attempts = createAttempts({ safeFetch, concurrency, attemptDeadlineMs, now });
-  const run = (signal: AbortSignal) =>
-    runWorker({ bus, makeAttempt: attempts.make, concurrency, signal, onError, onTooLate });
-  return { loops: { producers: [run] }, attempts, onTooLate };
+  const makeAttempt = createAttempts({ safeFetch, concurrency, attemptDeadlineMs, now });
+  const run = (signal: AbortSignal) => runWorker({ bus, makeAttempt, concurrency, signal, onError, onTooLate });
+  return { producers: [run] };
 }

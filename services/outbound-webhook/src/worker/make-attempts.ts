@@ -17,7 +17,7 @@ interface HowToMake {
   /** Whether another worker may have made it: then it is handed back, unless it is known here. */
   redelivered: boolean;
   /** Called when the attempt begins, after its wait for others. */
-  onBegin?: () => void;
+  onBegin: () => void;
   /** When it fires, attempts that have not begun are handed back. */
   signal: AbortSignal;
 }
@@ -25,20 +25,14 @@ interface HowToMake {
 /** Makes one attempt. Resolves with its result, or with why there is none. */
 export type MakeAttempt = (attempt: Attempt, how: HowToMake) => Promise<AttemptResult | "too late" | "aborted">;
 
-/** Makes the attempts of one process, whoever hands them to it. */
-export interface Attempts {
-  make: MakeAttempt;
-  /** Whether another attempt would begin immediately. */
-  hasRoom(): boolean;
-}
-
-export function createAttempts(options: AttemptsOptions): Attempts {
+/** Makes the attempts of one process. */
+export function createAttempts(options: AttemptsOptions): MakeAttempt {
   const semaphore = pLimit(options.concurrency);
   const known = createKnownAttempts();
-  async function make(attempt: Attempt, { redelivered, onBegin, signal }: HowToMake) {
+  return async (attempt, { redelivered, onBegin, signal }) => {
     let tooLate = false;
     const result = await semaphore(() => {
-      onBegin?.();
+      onBegin();
       const unlessKnown = redelivered || signal.aborted;
       if (attempt.handBackNotAfterMs !== 0n || (unlessKnown && !known.has(attempt))) return handedBack(attempt);
       return known.once(attempt, async () => {
@@ -47,6 +41,5 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       });
     });
     return result ?? (tooLate ? "too late" : "aborted");
-  }
-  return { make, hasRoom: () => semaphore.activeCount + semaphore.pendingCount < options.concurrency };
+  };
 }
