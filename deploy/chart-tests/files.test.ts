@@ -72,14 +72,12 @@ test("rules and dashboards query metrics and labels that docs/observability.md l
   }
 });
 
-test("every alert has a severity, a section in a runbook and a row in their list, and there is no other section", () => {
-  const list = runbooks.find(({ file }) => file === "README.md")?.text ?? "";
+test("every alert has a severity and a section in a runbook, and there is no other section", () => {
   for (const { alert = "", labels, annotations } of alerts) {
     const [, file, anchor] = /^RUNBOOKS\/([a-z]+\.md)#(\w+)$/.exec(annotations?.runbook_url ?? "") ?? [];
     expect(anchor).toBe(alert.toLowerCase());
     expect(runbooks.find((page) => page.file === file)?.text).toContain(`## ${alert}\n`);
-    const row = list.split("\n").find((line) => line.startsWith(`| [${alert}](${file}#${anchor}) |`));
-    expect(row, alert).toContain(labels?.severity);
+    expect(["page", "ticket"], alert).toContain(labels?.severity);
   }
   const sections = runbooks.flatMap(({ text }) => [...text.matchAll(/^## (\w+)$/gm)].map(([, name]) => name));
   expect(sections.toSorted()).toEqual([...new Set(alerts.map(({ alert }) => alert))].toSorted());
