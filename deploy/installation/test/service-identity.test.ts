@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
-import { hashSecret } from "@toolgate/api-key/secret";
 import { SessionService, TokenKind } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
@@ -9,6 +8,7 @@ import { RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { changeRole } from "@toolgate/key-auth/operator/roles";
 import { loginTo } from "@toolgate/local/demo/management";
+import { hashSecret } from "@toolgate/rules/api-key-secret";
 import { accessOf, callersOf, rpcName } from "@toolgate/service-host/access";
 import { createLogger } from "@toolgate/service-host/logger";
 import { remotePeers } from "@toolgate/service-host/peers";

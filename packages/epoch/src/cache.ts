@@ -61,7 +61,7 @@ export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>)
     { cache: name, result: "hit" },
     { cache: name, result: "miss" },
   ];
-  // Bounds the entries. lru-cache's `max` would take memory for all of them at once (packages/growing-cache).
+  // Bounds the entries. lru-cache's `max` would take memory for all of them at once.
   const leastBytes = Math.ceil(options.maxBytes / options.maxEntries);
   const entries = new LRUCache<string, Entry<Epoch, T>>({
     maxSize: options.maxBytes,

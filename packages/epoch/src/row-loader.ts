@@ -1,4 +1,4 @@
-import { growingCache } from "@toolgate/growing-cache/growing-cache";
+import { LRUCache } from "lru-cache";
 
 /** Loads the row of a secret's hash; undefined when there is none. */
 export type RowLoader<Row> = (hash: Uint8Array) => Promise<Row | undefined>;
@@ -31,7 +31,7 @@ interface Waiting<Row> {
  * the service after the commit, so that it cannot have been looked up before.
  */
 export function createRowLoader<Row>({ query, hashOf, now }: RowLoaderOptions<Row>): RowLoader<Row> {
-  const unknownUntil = growingCache<string, number>(MAX_UNKNOWN_HASHES);
+  const unknownUntil = new LRUCache<string, number>({ max: MAX_UNKNOWN_HASHES });
   const waiting = new Map<string, Waiting<Row>>();
   let inFlight = 0;
   let scheduled = false;

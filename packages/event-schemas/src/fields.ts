@@ -1,5 +1,5 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { hasControlCharacters } from "@toolgate/names/name";
+import { hasControlCharacters } from "@toolgate/rules/name";
 
 /** A field of a report breaks a rule. The message names the field and the rule. */
 export class InvalidField extends Error {

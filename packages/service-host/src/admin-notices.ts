@@ -1,8 +1,8 @@
 import { createClient } from "@connectrpc/connect";
 import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
-import { createMailer, type SendMail } from "@toolgate/mailer/mailer";
 import { runEvery } from "./every.ts";
 import type { Loop } from "./loops.ts";
+import { createMailer, type SendMail } from "./mailer.ts";
 import type { MailSettings } from "./outgoing.ts";
 import type { Peers } from "./peers.ts";
 

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
-import { generateSecret } from "@toolgate/api-key/secret";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { type VerifyRequest, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { generateSecret } from "@toolgate/rules/api-key-secret";
 import { expect, test } from "vitest";
 import { createVerifyKey } from "../src/clients/hot-calls.ts";
 import { testServer } from "./test-server.ts";

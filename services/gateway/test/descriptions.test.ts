@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
-import { generateSecret } from "@toolgate/api-key/secret";
 import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { ToolDescriptionSchema, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { generateSecret } from "@toolgate/rules/api-key-secret";
 import { eventually } from "@toolgate/testbed/eventually";
 import { describe, expect, test } from "vitest";
 import { createVerifyKey } from "../src/clients/hot-calls.ts";

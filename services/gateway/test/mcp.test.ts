@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
-import { generateSecret } from "@toolgate/api-key/secret";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { generateSecret } from "@toolgate/rules/api-key-secret";
 import { expect, test } from "vitest";
 import { createVerifyKey } from "../src/clients/hot-calls.ts";
 import { testServer } from "./test-server.ts";

@@ -1,13 +1,13 @@
 import { type AddressInfo, connect } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
-import { generateSecret } from "@toolgate/api-key/secret";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { ReceiveResponseSchema } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { KeyVerdictSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { generateSecret } from "@toolgate/rules/api-key-secret";
 import { createSlots } from "@toolgate/slots/slots";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
-import { hashSecret } from "@toolgate/api-key/secret";
 import { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
 import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
@@ -9,6 +8,7 @@ import { type KeyVerdict, VerifyRequestSchema } from "@toolgate/gen/toolgate/key
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { hashSecret } from "@toolgate/rules/api-key-secret";
 import type { SealingKey } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";

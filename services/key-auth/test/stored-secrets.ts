@@ -1,5 +1,5 @@
-import { SECRET_PREFIX, visiblePrefix } from "@toolgate/api-key/secret";
 import type { Pool } from "@toolgate/postgres/pool";
+import { SECRET_PREFIX, visiblePrefix } from "@toolgate/rules/api-key-secret";
 import { SERVICES } from "@toolgate/service-registry/services";
 
 const { schema: SCHEMA } = SERVICES["key-auth"];

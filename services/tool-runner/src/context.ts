@@ -3,7 +3,6 @@ import { createEpochs, type Epochs } from "@toolgate/epoch/epoch";
 import type { connectRedis } from "@toolgate/epoch/redis";
 import type { Bus } from "@toolgate/event-bus/connect";
 import type { Outbox } from "@toolgate/event-bus/outbox";
-import { createMailer } from "@toolgate/mailer/mailer";
 import type { Pool } from "@toolgate/postgres/pool";
 import { createRedactor } from "@toolgate/redaction/redactor";
 import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
@@ -12,6 +11,7 @@ import { createGrantReaders, type GrantReader } from "@toolgate/service-host/ide
 import { principalKeysOf } from "@toolgate/service-host/identity/principal-keys";
 import type { PrincipalReader } from "@toolgate/service-host/identity/principal-token";
 import type { Logger } from "@toolgate/service-host/logger";
+import { createMailer } from "@toolgate/service-host/mailer";
 import type { Peers } from "@toolgate/service-host/peers";
 import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";

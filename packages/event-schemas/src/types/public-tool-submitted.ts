@@ -1,7 +1,7 @@
 import type { PublicToolSubmitted } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { shortIp } from "@toolgate/ip-address/ip-address";
-import { isJsonObject } from "@toolgate/json/json-object";
 import { createRedactor } from "@toolgate/redaction/redactor";
+import { isJsonObject } from "@toolgate/rules/json-object";
 import { type EventData, type EventType, reportedAs, text } from "../event-type.ts";
 import { InvalidField, line } from "../fields.ts";
 import { argumentsAndResult, NULL_WHEN_TOO_LARGE, unlessTruncated } from "./tool-call.ts";

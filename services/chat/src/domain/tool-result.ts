@@ -1,5 +1,5 @@
 import type { RunResponse, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { isJsonObject } from "@toolgate/json/json-object";
+import { isJsonObject } from "@toolgate/rules/json-object";
 import type { CallRecord } from "./turn.ts";
 
 /** How a call ended. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { MAX_FILE_BYTES } from "@toolgate/chat-rules/message-rules";
 import type { Pool } from "@toolgate/postgres/pool";
+import { MAX_FILE_BYTES } from "@toolgate/rules/chat-message";
 import { ChatRefusal } from "../domain/chat-error.ts";
 import { mediaTypeOf, SIGNATURE_BYTES } from "../domain/media-type.ts";
 import type { ModelFile } from "../models/model.ts";

@@ -1,6 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { hashSecret } from "@toolgate/api-key/secret";
 import {
   type KeyVerdict,
   type VerifyRequest,
@@ -15,6 +14,7 @@ import {
   type RunResponse,
   ViolationSchema,
 } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { hashSecret } from "@toolgate/rules/api-key-secret";
 import type { Violation } from "../domain/responses.ts";
 
 /** A hot call as `peers.call` makes it. */

@@ -1,4 +1,4 @@
-import { isWellFormed } from "@toolgate/api-key/secret";
+import { isWellFormed } from "@toolgate/rules/api-key-secret";
 import type { Violation } from "./responses.ts";
 
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";

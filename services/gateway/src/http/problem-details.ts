@@ -1,5 +1,5 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
-import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { ERROR_CODE_HEADER } from "../domain/error-codes.ts";
 
 const PROBLEM_TYPE = "application/problem+json";

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { nameFault } from "@toolgate/names/name";
+import { nameFault } from "@toolgate/rules/name";
 import { decodeSecret } from "@toolgate/webhook-signing/secret";
 
 export type Format = "native" | "processor" | "shop" | "bearer" | "github" | "standard_webhooks";

@@ -1,6 +1,6 @@
 import { minuteWindow, secondsUntil } from "@toolgate/epoch/minute-window";
-import { growingCache } from "@toolgate/growing-cache/growing-cache";
 import { networkOf } from "@toolgate/ip-address/ip-address";
+import { LRUCache } from "lru-cache";
 
 /** Failed calls per minute and address that get a 401; later ones get a 429. */
 export const MAX_FAILURES_PER_MINUTE = 300;
@@ -19,7 +19,7 @@ export interface FailureThrottle {
  * of unknown hooks.
  */
 export function createFailureThrottle(now: () => number): FailureThrottle {
-  const failures = growingCache<string, { minute: number; count: number }>(MAX_ADDRESSES);
+  const failures = new LRUCache<string, { minute: number; count: number }>({ max: MAX_ADDRESSES });
   return {
     countFailure(clientIp) {
       const { minute, resetAt } = minuteWindow(now());

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { hasControlCharacters } from "@toolgate/names/name";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { hasControlCharacters } from "@toolgate/rules/name";
 import { hashPassword, passwordFault } from "../domain/password.ts";
 import { insertAccountEntries } from "../store/audit.ts";
 import { deleteSessionsOfUser } from "../store/sessions.ts";

@@ -1,5 +1,5 @@
 import { CUSTOM_WILDCARD, isSubscribable } from "@toolgate/event-schemas/catalogue";
-import { hasControlCharacters } from "@toolgate/names/name";
+import { hasControlCharacters } from "@toolgate/rules/name";
 
 export const MAX_ENDPOINTS_PER_WORKSPACE = 20;
 const MAX_DESCRIPTION_CHARS = 500;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isSubscribable } from "@toolgate/event-schemas/catalogue";
-import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { isRequestId } from "@toolgate/telemetry/request-id";
 import type { TraceContext } from "@toolgate/telemetry/trace";
 import { envelopeBytes } from "./envelope.ts";

@@ -1,5 +1,5 @@
-import { isJsonObject } from "@toolgate/json/json-object";
-import type { Email } from "@toolgate/mailer/mailer";
+import { isJsonObject } from "@toolgate/rules/json-object";
+import type { Email } from "@toolgate/service-host/mailer";
 
 const MAX_RECIPIENTS = 20;
 const MAX_SUBJECT_CHARS = 500;

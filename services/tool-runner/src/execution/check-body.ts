@@ -1,4 +1,4 @@
-import type { JsonObject } from "@toolgate/json/json-object";
+import type { JsonObject } from "@toolgate/rules/json-object";
 import { parseCallBody, type Violation } from "../domain/calls/call-body.ts";
 import type { EntryType } from "../domain/definitions/release.ts";
 import { containsTemplateMarker } from "../domain/forbidden-text.ts";

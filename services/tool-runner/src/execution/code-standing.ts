@@ -1,7 +1,7 @@
 import type { Epochs } from "@toolgate/epoch/epoch";
-import { growingCache } from "@toolgate/growing-cache/growing-cache";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Logger } from "@toolgate/service-host/logger";
+import { LRUCache } from "lru-cache";
 import { APART_MS } from "../sandbox/limits.ts";
 import type { SandboxOutcome, Standing } from "../sandbox/request.ts";
 import { markCompleted, saveHarm } from "../store/code-standing.ts";
@@ -28,7 +28,7 @@ const REPEAT_AFTER_MS = 60_000;
 const MAX_RECENT = 10_000;
 
 export function createCodeStanding({ pool, epochs, now, log }: StandingDependencies): CodeStanding {
-  const recent = growingCache<string, number>(MAX_RECENT);
+  const recent = new LRUCache<string, number>({ max: MAX_RECENT });
 
   const recordHarm = async (workspaceId: string, reason: string) => {
     await saveHarm(pool, workspaceId, new Date(now()), reason);

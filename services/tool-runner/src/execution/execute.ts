@@ -1,4 +1,4 @@
-import { isJsonObject } from "@toolgate/json/json-object";
+import { isJsonObject } from "@toolgate/rules/json-object";
 import { inSpan, isTracing } from "@toolgate/telemetry/trace";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";

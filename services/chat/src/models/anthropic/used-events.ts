@@ -1,4 +1,4 @@
-import { isJsonObject } from "@toolgate/json/json-object";
+import { isJsonObject } from "@toolgate/rules/json-object";
 import { MAX_EVENT_CHARACTERS } from "../provider/bounds.ts";
 import { EventReader } from "../provider/event-reader.ts";
 

@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { isJsonObject } from "@toolgate/json/json-object";
+import { isJsonObject } from "@toolgate/rules/json-object";
 import type { ModelFile, ModelMessage, ModelRequest, ToolCall } from "../model.ts";
 
 /** Works with every server; continuing an assistant's message in place does not. */

@@ -1,5 +1,5 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import { chatIdFault } from "@toolgate/chat-rules/message-rules";
+import { chatIdFault } from "@toolgate/rules/chat-message";
 import { principalOf } from "@toolgate/service-host/principal";
 import { ChatRefusal } from "../../domain/chat-error.ts";
 import type { ChatOfOwner } from "../../turns/turns.ts";

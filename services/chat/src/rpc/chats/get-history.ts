@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { MAX_PAGE } from "@toolgate/chat-rules/message-rules";
 import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { MAX_PAGE } from "@toolgate/rules/chat-message";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { type HistoryRow, type PageRow, readHistory, readHistoryAfter } from "../../store/history.ts";

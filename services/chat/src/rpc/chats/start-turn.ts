@@ -1,5 +1,5 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import { clientMessageIdFault, messageFault } from "@toolgate/chat-rules/message-rules";
+import { clientMessageIdFault, messageFault } from "@toolgate/rules/chat-message";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../../domain/chat-error.ts";

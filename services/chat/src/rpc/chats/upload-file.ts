@@ -1,6 +1,6 @@
-import { MAX_FILE_NAME_CHARACTERS } from "@toolgate/chat-rules/message-rules";
 import type { ChatService, UploadFileRequest } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import { withoutControlCharacters } from "@toolgate/names/name";
+import { MAX_FILE_NAME_CHARACTERS } from "@toolgate/rules/chat-message";
+import { withoutControlCharacters } from "@toolgate/rules/name";
 import type { UploadHandler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { ChatRefusal } from "../../domain/chat-error.ts";

@@ -1,4 +1,4 @@
-import { chatIdFault, clientMessageIdFault, MAX_PAGE, messageFault } from "@toolgate/chat-rules/message-rules";
+import { chatIdFault, clientMessageIdFault, MAX_PAGE, messageFault } from "@toolgate/rules/chat-message";
 import { parseInstant } from "./instant.ts";
 
 /** The parameters of a chat request, and what is wrong with the first bad one. */

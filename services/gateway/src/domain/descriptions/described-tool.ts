@@ -1,5 +1,5 @@
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import type { JsonObject } from "@toolgate/json/json-object";
+import type { JsonObject } from "@toolgate/rules/json-object";
 import { portableSchema, separatedSchema } from "./json-schema.ts";
 import { exampleOf } from "./schema-example.ts";
 

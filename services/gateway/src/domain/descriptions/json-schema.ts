@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 
 /** The copied value of a keyword; undefined when it is not a valid value for it. */
 type Copy = (value: unknown, target: Target) => unknown;

@@ -1,5 +1,5 @@
 import type { ApiDescription, ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import type { JsonObject } from "@toolgate/json/json-object";
+import type { JsonObject } from "@toolgate/rules/json-object";
 import { type DescribedTool, describedTool } from "./described-tool.ts";
 import { COMPONENTS, FAILURE_RESPONSES, RESULT_HEADERS } from "./openapi-components.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 
 // Not openapi-sampler: it leaves out required members without a schema and ignores multipleOf, so that its examples are
 // often refused, and makes strings of any minLength, so that its size has no bound.

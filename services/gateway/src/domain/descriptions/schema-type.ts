@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { passesNothing } from "./json-schema.ts";
 
 // Not json-schema-to-typescript: it fails on a property named hasOwnProperty, writes wrong types for prefixItems, writes

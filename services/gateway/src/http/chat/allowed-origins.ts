@@ -1,6 +1,6 @@
 import type { Client } from "@connectrpc/connect";
 import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import { growingCache } from "@toolgate/growing-cache/growing-cache";
+import { LRUCache } from "lru-cache";
 
 /** Whether pages of an origin may call the chat API of a workspace, or with "" of any workspace. Never rejects. */
 export type AllowedOrigins = (origin: string, workspaceId: string) => Promise<boolean>;
@@ -12,7 +12,7 @@ const TIMEOUT_MS = 5_000;
 const ORIGIN = /^https?:\/\/[^/\s]{1,255}$/;
 
 export function createAllowedOrigins(chat: Client<typeof ChatService>): AllowedOrigins {
-  const cached = growingCache<string, Promise<boolean>>(MAX_CACHED, { ttl: CACHED_MS });
+  const cached = new LRUCache<string, Promise<boolean>>({ max: MAX_CACHED, ttl: CACHED_MS });
   async function ask(origin: string, workspaceId: string): Promise<boolean> {
     try {
       return (await chat.checkOrigin({ origin, workspaceId }, { timeoutMs: TIMEOUT_MS })).allowed;

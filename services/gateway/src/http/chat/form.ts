@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Busboy } from "@fastify/busboy";
-import { MAX_FILE_BYTES } from "@toolgate/chat-rules/message-rules";
+import { MAX_FILE_BYTES } from "@toolgate/rules/chat-message";
 import type { FastifyRequest } from "fastify";
 import { chatError, invalidChatRequest } from "../../domain/chat/chat-responses.ts";
 import { ParameterReader } from "../../domain/chat/parameters.ts";

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { isJsonObject } from "@toolgate/json/json-object";
+import { isJsonObject } from "@toolgate/rules/json-object";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ParameterReader } from "../../domain/chat/parameters.ts";
 import { IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { compressionNegotiate } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
-import { isJsonObject, ownValue } from "@toolgate/json/json-object";
+import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 import type { FastifyRequest } from "fastify";
 import { hasMoreValuesThan } from "../../domain/json-values.ts";
 import { containsNul } from "../../domain/text.ts";

@@ -1,4 +1,4 @@
-import { isDeeperThan, isJsonObject } from "@toolgate/json/json-object";
+import { isDeeperThan, isJsonObject } from "@toolgate/rules/json-object";
 import { type ErrorCode, errorCodeOfStatus } from "../../domain/error-codes.ts";
 import type { ApiResponse, Violation } from "../../domain/responses.ts";
 

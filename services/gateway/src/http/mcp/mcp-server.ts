@@ -1,7 +1,7 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type Tool } from "@modelcontextprotocol/server";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { isDeeperThan } from "@toolgate/json/json-object";
+import { isDeeperThan } from "@toolgate/rules/json-object";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { argumentsSchema, outputSchema } from "../../domain/descriptions/described-tool.ts";

@@ -2,7 +2,7 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { type Membership, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
-import { isJsonObject } from "@toolgate/json/json-object";
+import { isJsonObject } from "@toolgate/rules/json-object";
 import type { Logger } from "@toolgate/service-host/logger";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";

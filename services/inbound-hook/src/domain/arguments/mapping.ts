@@ -1,4 +1,4 @@
-import type { JsonObject } from "@toolgate/json/json-object";
+import type { JsonObject } from "@toolgate/rules/json-object";
 import { followPointer, parsePointer } from "./json-pointer.ts";
 
 /** Where the arguments of a hook's target come from. */

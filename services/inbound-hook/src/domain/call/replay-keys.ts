@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { JsonObject } from "@toolgate/json/json-object";
+import type { JsonObject } from "@toolgate/rules/json-object";
 import type { Format } from "../hook.ts";
 import { joinedValueOf, type ReceivedCall } from "./received-call.ts";
 

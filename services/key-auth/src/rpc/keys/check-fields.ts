@@ -1,7 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Expiry } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { formatNetwork, parseNetwork } from "@toolgate/ip-address/network";
-import { nameFault } from "@toolgate/names/name";
+import { nameFault } from "@toolgate/rules/name";
 import type { Tools } from "../../clients/tools.ts";
 import {
   endOfDay,

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/api-key/secret";
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/rules/api-key-secret";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, ownValue } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject, ownValue } from "@toolgate/rules/json-object";
 import { type ApiBody, fillIn, wholeName } from "./template.ts";
 
 const CONTENT_TYPE = "content-type";

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { readParameterSchema } from "../definitions/parameter-schema.ts";
 import { compilePattern } from "../definitions/pattern.ts";

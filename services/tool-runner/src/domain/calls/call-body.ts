@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { isDeeperThan, isJsonObject, type JsonObject } from "@toolgate/json/json-object";
+import { isDeeperThan, isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { parse } from "secure-json-parse";
 
 /**

@@ -1,4 +1,4 @@
-import { isJsonObject, ownValue } from "@toolgate/json/json-object";
+import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$/;

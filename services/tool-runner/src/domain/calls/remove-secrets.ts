@@ -1,5 +1,5 @@
-import { isJsonObject } from "@toolgate/json/json-object";
 import { REMOVED } from "@toolgate/redaction/redactor";
+import { isJsonObject } from "@toolgate/rules/json-object";
 import { TextRemover } from "./text-remover.ts";
 
 /** Bounds the work on one value: comparisons with forms of secrets, and characters compared. */

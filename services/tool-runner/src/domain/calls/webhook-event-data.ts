@@ -1,5 +1,5 @@
-import { isDeeperThan, isJsonObject } from "@toolgate/json/json-object";
 import { shownError } from "@toolgate/redaction/error-text";
+import { isDeeperThan, isJsonObject } from "@toolgate/rules/json-object";
 
 export type CompletedRun = {
   tool: string;

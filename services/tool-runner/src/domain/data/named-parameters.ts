@@ -1,4 +1,4 @@
-import { type JsonObject, ownValue } from "@toolgate/json/json-object";
+import { type JsonObject, ownValue } from "@toolgate/rules/json-object";
 import { sqlTokens } from "./sql-tokens.ts";
 
 /** A statement with `$1`, `$2`, … and the names of these parameters in that order. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, ownValue } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject, ownValue } from "@toolgate/rules/json-object";
 import { refuseRequest } from "@toolgate/safe-fetch/request-rules";
 import { parseTargetUrl } from "@toolgate/safe-fetch/target-url";
 import { type ApiBody, fillIn, hasStrayOpening, namesIn, templateTexts } from "../api-calls/template.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, ownValue } from "@toolgate/json/json-object";
+import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 
 /** The names, sorted, of the members that differ between two saved definitions. The order of members does not matter. */
 export function changedFields(before: unknown, after: unknown): string[] {

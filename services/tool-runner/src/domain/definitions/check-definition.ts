@@ -1,4 +1,4 @@
-import { isDeeperThan, isJsonObject, type JsonObject, ownValue } from "@toolgate/json/json-object";
+import { isDeeperThan, isJsonObject, type JsonObject, ownValue } from "@toolgate/rules/json-object";
 import { containsUnstorableText } from "../forbidden-text.ts";
 import { readApi } from "./api-definition.ts";
 import {

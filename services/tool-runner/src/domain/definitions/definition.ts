@@ -1,4 +1,4 @@
-import type { JsonObject } from "@toolgate/json/json-object";
+import type { JsonObject } from "@toolgate/rules/json-object";
 import type { ApiBody } from "../api-calls/template.ts";
 
 /** A shared tool is part of the platform; its name is that of a host function. */

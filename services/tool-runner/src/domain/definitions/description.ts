@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, ownValue } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject, ownValue } from "@toolgate/rules/json-object";
 import { withoutReservedNames } from "./parameter-schema.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, ownValue } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject, ownValue } from "@toolgate/rules/json-object";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { createArgumentValidator } from "../calls/argument-validator.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, ownValue } from "@toolgate/json/json-object";
+import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 import type { Definition } from "./definition.ts";
 
 /** [LOG-11] [EVT-26] The kind of caller, as logs and events name it. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@toolgate/json/json-object";
+import type { JsonObject } from "@toolgate/rules/json-object";
 import type { HostFunctionName } from "../host-functions.ts";
 import { DEFAULT_TIMEOUT_MS, type Definition, MAX_RESULT_BYTES } from "./definition.ts";
 

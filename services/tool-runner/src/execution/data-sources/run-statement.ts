@@ -1,7 +1,7 @@
-import { isDeeperThan } from "@toolgate/json/json-object";
 import { queryBounded } from "@toolgate/postgres/bounded-query";
 import type { ForeignClient } from "@toolgate/postgres/foreign-client";
 import { type ForeignPool, Unreachable } from "@toolgate/postgres/foreign-pool";
+import { isDeeperThan } from "@toolgate/rules/json-object";
 import { ToolError } from "../errors.ts";
 import { RowsJson } from "../result-json.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
+import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { ToolError } from "../errors.ts";
 
 /** An argument of a host function that must be a string. */

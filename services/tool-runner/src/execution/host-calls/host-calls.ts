@@ -1,6 +1,6 @@
-import { isDeeperThan } from "@toolgate/json/json-object";
-import type { SendMail } from "@toolgate/mailer/mailer";
+import { isDeeperThan } from "@toolgate/rules/json-object";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
+import type { SendMail } from "@toolgate/service-host/mailer";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
 import type { HostCall, HostResult, Paced } from "../../sandbox/request.ts";

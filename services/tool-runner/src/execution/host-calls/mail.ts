@@ -1,4 +1,4 @@
-import type { SendMail } from "@toolgate/mailer/mailer";
+import type { SendMail } from "@toolgate/service-host/mailer";
 import { readEmail } from "../../domain/mail.ts";
 import { ToolError, validated } from "../errors.ts";
 import type { HostCallContext } from "./host-call.ts";

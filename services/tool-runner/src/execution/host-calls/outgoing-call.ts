@@ -1,4 +1,4 @@
-import { isDeeperThan } from "@toolgate/json/json-object";
+import { isDeeperThan } from "@toolgate/rules/json-object";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";

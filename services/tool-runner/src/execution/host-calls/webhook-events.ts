@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { Outbox } from "@toolgate/event-bus/outbox";
 import { WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
-import { isJsonObject, ownValue } from "@toolgate/json/json-object";
+import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import { currentTrace, inSpan, SpanKind } from "@toolgate/telemetry/trace";
 import { completedData, customEventViolation } from "../../domain/calls/webhook-event-data.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, ownValue } from "@toolgate/json/json-object";
+import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 import { checkDefinition } from "../../domain/definitions/check-definition.ts";
 import type { CompileResult } from "../../sandbox/compile.ts";
 

@@ -1,5 +1,5 @@
-import { nameFault } from "@toolgate/names/name";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
+import { nameFault } from "@toolgate/rules/name";
 import {
   type Cell,
   MAX_SHEET_COLUMNS,

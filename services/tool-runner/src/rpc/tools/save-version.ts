@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { JsonObject } from "@toolgate/json/json-object";
-import { hasControlCharacters } from "@toolgate/names/name";
+import type { JsonObject } from "@toolgate/rules/json-object";
+import { hasControlCharacters } from "@toolgate/rules/name";
 import { changedFields } from "../../domain/definitions/changed-fields.ts";
 import type { DefinitionViolation } from "../../domain/definitions/definition.ts";
 import { declaredArguments } from "../../domain/definitions/parameter-schema.ts";

@@ -1,4 +1,4 @@
-import { growingCache } from "@toolgate/growing-cache/growing-cache";
+import { LRUCache } from "lru-cache";
 
 export const HALF_LIFE_MS = 3_000;
 const UNKNOWN_MS = 1;
@@ -7,8 +7,8 @@ const MAX_WORKSPACES = 100_000;
 
 /** The CPU time that each workspace has used lately. It halves after each half-life, so that the past is soon forgotten. */
 export class CpuUsage {
-  readonly #usage = growingCache<string, { ms: number; at: number }>(MAX_WORKSPACES);
-  readonly #expected = growingCache<string, number>(MAX_WORKSPACES);
+  readonly #usage = new LRUCache<string, { ms: number; at: number }>({ max: MAX_WORKSPACES });
+  readonly #expected = new LRUCache<string, number>({ max: MAX_WORKSPACES });
   readonly #now: () => number;
   readonly #halfLifeMs: number;
 

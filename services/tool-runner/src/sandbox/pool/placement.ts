@@ -1,5 +1,4 @@
-import { growingCache } from "@toolgate/growing-cache/growing-cache";
-import type { LRUCache } from "lru-cache";
+import { LRUCache } from "lru-cache";
 import { LANE_NAMES, LANES, type LaneName } from "../lanes.ts";
 import type { PoolLimits } from "../limits.ts";
 import type { SandboxLog } from "../request.ts";
@@ -45,8 +44,8 @@ export class Placement {
     this.#usage = usage;
     this.#now = now;
     this.#log = log;
-    this.#slow = growingCache(MAX_REMEMBERED_WORKSPACES, clock);
-    this.#apart = growingCache(MAX_REMEMBERED_WORKSPACES, { ...clock, ttl: apartMs });
+    this.#slow = new LRUCache({ max: MAX_REMEMBERED_WORKSPACES, ...clock });
+    this.#apart = new LRUCache({ max: MAX_REMEMBERED_WORKSPACES, ...clock, ttl: apartMs });
   }
 
   /** Its workspace's runs go to the slow lane for a while. The reason is a limit that it exceeded, if any. */

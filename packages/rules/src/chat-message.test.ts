@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chatIdFault, clientMessageIdFault, messageFault } from "./message-rules.ts";
+import { chatIdFault, clientMessageIdFault, messageFault } from "./chat-message.ts";
 
 test.each(["a", "A-z_0.9:x", "x".repeat(128), "my_apikey_1"])("[CHAT-5] chat_id %j is valid", (chatId) => {
   expect(chatIdFault(chatId)).toBeUndefined();

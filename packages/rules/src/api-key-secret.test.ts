@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { generateSecret, hashSecret, isWellFormed, visiblePrefix } from "./secret.ts";
+import { generateSecret, hashSecret, isWellFormed, visiblePrefix } from "./api-key-secret.ts";
 
 test("[KEY-14] a secret starts with svc_live_ and no two are alike", () => {
   const secrets = new Set(Array.from({ length: 500 }, generateSecret));
