@@ -31,7 +31,7 @@ function counted(kind: string, count: number): Slots {
   return {
     async take(holder, signal) {
       const slot = await slots.take(holder, signal);
-      if (!slot && !signal?.aborted) refusals.add(1, { limiter: "slots", kind });
+      if (!slot && !signal?.aborted) refusals.add(1, { limiter: `slots: ${kind}` });
       return slot;
     },
   };
