@@ -187,20 +187,6 @@ describe("faults", { timeout: TEST_MS }, () => {
     expect(endpoint?.failuresInARow).toBe(0);
   });
 
-  it("[OUT] deliveries that become due while the broker is down are made by a dispatcher's own worker", async () => {
-    rig = await startOutboundRig();
-    await rig.register("w", "/w");
-    await rig.report({ workspaceId: "w" });
-    await rig.receiver.waitFor(1);
-    const log = rig.deliveries({ workspaceId: "w" });
-    const [delivery] = (await log.listDeliveries({})).deliveries;
-    await rig.nats.kill();
-    await log.resendDelivery({ deliveryId: delivery?.id ?? "" });
-    await rig.receiver.waitFor(2, LONG_MS);
-    await allDelivered(2);
-    await rig.nats.restart();
-  });
-
   it("[OUT] deliveries that become due while the broker is down are sent to other workers as soon as it is back", async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out", "dispatcher"], ["worker"]] });
     await rig.register("w", "/w");
