@@ -44,7 +44,7 @@ export class StreamConnection<O> {
   #cancelled: number[] = [];
   #lastId = 0;
   #up = false;
-  #leaving = false;
+  #draining = false;
   readonly #labels: { rpc: string };
 
   constructor(options: StreamConnectionOptions<O>) {
@@ -98,8 +98,8 @@ export class StreamConnection<O> {
 
   /** Takes no new calls, finishes the open ones, then ends the stream. */
   leave(): void {
-    if (this.#leaving) return;
-    this.#leaving = true;
+    if (this.#draining) return;
+    this.#draining = true;
     this.#options.onDown(this.#reclaim());
     this.#endIfDone();
   }
@@ -117,7 +117,7 @@ export class StreamConnection<O> {
 
   #receive(batch: ReplyBatch): void {
     // Not on the response's headers: a draining server that refuses the stream sends them too.
-    if (!this.#up && !this.#leaving && !batch.goingAway) this.#options.onUp();
+    if (!this.#up && !this.#draining && !batch.goingAway) this.#options.onUp();
     this.#up = true;
     for (const { id, result } of batch.replies) {
       const caller = this.#open.get(id);
@@ -182,7 +182,7 @@ export class StreamConnection<O> {
   }
 
   #endIfDone(): void {
-    if (this.#leaving && this.#open.size === 0) this.#batches.end();
+    if (this.#draining && this.#open.size === 0) this.#batches.end();
   }
 
   #close(error: ConnectError | undefined): ConnectError | undefined {

@@ -16,7 +16,7 @@ import type { Peers } from "@toolgate/service-host/peers";
 import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { Config } from "./config.ts";
-import { createCodeStanding } from "./execution/code-standing.ts";
+import { createCodeHistory } from "./execution/code-history.ts";
 import { createDataSources } from "./execution/data-sources/data-sources.ts";
 import { createFindServer, type FindServer } from "./execution/data-sources/find-server.ts";
 import type { DryRunDependencies } from "./execution/dry-run.ts";
@@ -68,7 +68,7 @@ export async function createContext(
   const findServer = createFindServer(config.allowedDataSources);
   const epochs = createEpochs(redis);
   const compiler = resources.use(new Compiler());
-  const standing = createCodeStanding({ pool, epochs, now, log });
+  const standing = createCodeHistory({ pool, epochs, now, log });
   return {
     ...createGrantReaders({
       keySet: principalKeysOf(peers),

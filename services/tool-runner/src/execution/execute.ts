@@ -5,7 +5,7 @@ import { hostCallOf } from "../domain/definitions/shared-tools.ts";
 import type { SandboxPool } from "../sandbox/pool.ts";
 import type { HostCall } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";
-import type { CodeStanding } from "./code-standing.ts";
+import type { CodeHistory } from "./code-history.ts";
 import { NotJson, NotStarted, ToolError } from "./errors.ts";
 import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
@@ -17,7 +17,7 @@ import type { LoadedTool } from "./workspace/definitions.ts";
 
 export interface ExecuteDependencies extends HostDependencies {
   sandbox: SandboxPool;
-  standing: CodeStanding;
+  standing: CodeHistory;
   recorder: Recorder;
   redact: (value: unknown) => unknown;
   now: () => number;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { KeyCaller } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { v7 } from "uuid";
-import { beginningOf } from "../domain/beginning-of.ts";
 import { UsedSecrets } from "../domain/calls/remove-secrets.ts";
 import type { EntryType } from "../domain/definitions/release.ts";
+import { truncated } from "../domain/truncated.ts";
 import type { RecordedWrites } from "./recorded-writes.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
@@ -122,7 +122,7 @@ const MAX_DETAILS_CHARACTERS = 4_000;
 /** Keeps the beginning of a detail, which a server may have written. Once there are enough for the log, drops the others. */
 export function addDetail({ details }: Pick<Run, "details">, detail: string): void {
   const kept = details.reduce((sum, { length }) => sum + length, 0);
-  if (kept < MAX_DETAILS_CHARACTERS) details.push(beginningOf(detail, MAX_DETAIL_CHARACTERS));
+  if (kept < MAX_DETAILS_CHARACTERS) details.push(truncated(detail, MAX_DETAIL_CHARACTERS));
 }
 
 /** Arguments or a result as the log and events may show them; redacted when first needed. */

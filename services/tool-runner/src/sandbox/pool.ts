@@ -60,7 +60,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       placeRuns();
       children.endLeaving();
     },
-    onLeaving: (child) => {
+    onDraining: (child) => {
       children.replaceLeaving(child);
       placeRuns();
     },
@@ -103,7 +103,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     else if (time - upAt >= limits.startPatienceMs) runs.endWaiting("No sandbox process is up");
     for (const child of children.all()) {
       watchChild(child, limits, time);
-      if (child.stalled) runs.moveUnbegun(child, time - child.progressAt);
+      if (child.stalled) runs.reassignUnstarted(child, time - child.progressAt);
       if (child.stepCpuMs >= limits.slowStepMs) runs.slowDownCurrent(child);
     }
     runs.expire(time);

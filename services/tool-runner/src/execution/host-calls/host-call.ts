@@ -1,4 +1,4 @@
-import { beginningOf } from "../../domain/beginning-of.ts";
+import { truncated } from "../../domain/truncated.ts";
 import { ToolError } from "../errors.ts";
 import type { HostCallEntry, RunScope } from "../run.ts";
 
@@ -30,7 +30,7 @@ export async function logged<T>(
     throw error;
   } finally {
     entry.duration_ms = Math.round(performance.now() - started);
-    entry.target = beginningOf(entry.target, MAX_TARGET_CHARS);
+    entry.target = truncated(entry.target, MAX_TARGET_CHARS);
     if (entries.length < MAX_ENTRIES) entries.push(entry);
   }
 }

@@ -18,7 +18,7 @@ export type ChildEvents = {
   /** After the messages of a frame. */
   onFrame: () => void;
   /** It gets no more runs, and may be ended when it has none. */
-  onLeaving: (child: Child) => void;
+  onDraining: (child: Child) => void;
   onEnd: (child: Child, end: ProcessEnd) => void;
 };
 
@@ -32,7 +32,7 @@ export class Child implements RunChild, AsyncDisposable {
   /** When it reported that. */
   readySince: number | undefined;
   /** Its process is about to be stopped. */
-  leaving = false;
+  draining = false;
   /** The child has made no progress for a while; set by the watchdog. */
   stalled = false;
   killedFor: "cpu" | "late" | "memory" | "unresponsive" | undefined;
@@ -82,9 +82,9 @@ export class Child implements RunChild, AsyncDisposable {
           this.kill("unresponsive");
         }
       },
-      onLeaving: () => {
-        this.leaving = true;
-        events.onLeaving(this);
+      onDraining: () => {
+        this.draining = true;
+        events.onDraining(this);
       },
       onEnd: (end) => {
         this.ready = false;

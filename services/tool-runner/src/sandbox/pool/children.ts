@@ -24,7 +24,7 @@ export class Children implements AsyncDisposable {
   #idle = new Set<Child>();
   readonly #retired = new Set<Child>();
   /** Children that have been replaced, and still have runs. */
-  readonly #leaving = new Set<Child>();
+  readonly #draining = new Set<Child>();
   readonly #spawn: () => Child;
   readonly #now: () => number;
 
@@ -55,7 +55,7 @@ export class Children implements AsyncDisposable {
   all(): Child[] {
     const children = LANE_NAMES.flatMap((lane) => this.#lanes[lane]);
     if (this.#spare !== undefined) children.push(this.#spare);
-    return [...children, ...this.#leaving];
+    return [...children, ...this.#draining];
   }
 
   /** Adds a child to a lane if it may have another and none is starting. True when the new one is already up. */
@@ -87,14 +87,14 @@ export class Children implements AsyncDisposable {
   replaceLeaving(child: Child): void {
     if (this.#closed) return;
     this.#remove(child);
-    this.#leaving.add(child);
+    this.#draining.add(child);
     this.endLeaving();
     this.#fill();
   }
 
   /** Ends the replaced children that have no runs any more. */
   endLeaving(): void {
-    for (const child of this.#leaving) if (child.assigned.size === 0) this.#retire(child);
+    for (const child of this.#draining) if (child.assigned.size === 0) this.#retire(child);
   }
 
   /** A child has been given a run. */
@@ -113,7 +113,7 @@ export class Children implements AsyncDisposable {
     for (const lane of LANE_NAMES) this.#lanes[lane] = this.#lanes[lane].filter((child) => child !== ended);
     if (this.#spare === ended) this.#spare = undefined;
     this.#idle.delete(ended);
-    this.#leaving.delete(ended);
+    this.#draining.delete(ended);
   }
 
   #retire(child: Child): void {

@@ -61,7 +61,7 @@ export class Placement {
   }
 
   /** Its workspace's runs share no child with others for a day. */
-  setApart(run: SandboxRun, reason: string): void {
+  quarantine(run: SandboxRun, reason: string): void {
     const { codeKey, workspaceId } = run.request;
     run.inRequest(() => this.#log.warn({ workspaceId, codeKey, reason }, "code harmed a sandbox child"));
     this.#apart.set(workspaceId, true);
@@ -155,7 +155,7 @@ function hash(text: string): number {
 
 function takesStarts(child: Child): boolean {
   return (
-    child.ready && !child.stalled && !child.leaving && child.unbegun < MAX_UNBEGUN && child.unbegunMs < MAX_UNBEGUN_MS
+    child.ready && !child.stalled && !child.draining && child.unbegun < MAX_UNBEGUN && child.unbegunMs < MAX_UNBEGUN_MS
   );
 }
 
@@ -168,13 +168,13 @@ export function hasIsolateFor(assigned: AssignedRuns, { request: { codeKey, work
   if (assigned.refusedTools.has(codeKey)) return false;
   if (assigned.runsOfTool.of(codeKey) > 0) return true;
   if (assigned.refusedTools.size > 0) return false;
-  return mayTakeOne(assigned.toolsOfWorkspace.of(workspaceId), assigned.runsOfTool.size, MAX_TOOLS_PER_CHILD);
+  return hasShareLeft(assigned.toolsOfWorkspace.of(workspaceId), assigned.runsOfTool.size, MAX_TOOLS_PER_CHILD);
 }
 
 /**
  * Whether a workspace that has `mine` of the `taken` places may take another: only while it has fewer than are free.
  * If all workspaces take as much as they can get, each gets the same share, and one more share stays free.
  */
-export function mayTakeOne(mine: number, taken: number, places: number): boolean {
+export function hasShareLeft(mine: number, taken: number, places: number): boolean {
   return mine < places - taken;
 }

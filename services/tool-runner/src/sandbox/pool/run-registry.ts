@@ -8,7 +8,7 @@ import type { Children } from "./children.ts";
 import type { CpuUsage } from "./cpu-usage.ts";
 import { serveHostCall } from "./host-calls.ts";
 import { shownLine } from "./log-line.ts";
-import { mayTakeOne, type Placement } from "./placement.ts";
+import { hasShareLeft, type Placement } from "./placement.ts";
 import { SandboxRun, stopped } from "./run.ts";
 
 const MAX_TIMES_LOST = 2;
@@ -49,7 +49,7 @@ export class RunRegistry {
   }
 
   hasRoomFor(workspaceId: string): boolean {
-    return mayTakeOne(this.#runsOfWorkspace.of(workspaceId), this.#runs.size, this.#limits.activeRuns);
+    return hasShareLeft(this.#runsOfWorkspace.of(workspaceId), this.#runs.size, this.#limits.activeRuns);
   }
 
   /** Adds a waiting run. */
@@ -120,7 +120,7 @@ export class RunRegistry {
    * Moves the runs that a child has not begun, when it has made no progress for this long. One that was moved before gets
    * more time: otherwise a run whose arguments take long to read on a busy machine would be moved for ever.
    */
-  moveUnbegun(child: Child, stuckMs = Number.POSITIVE_INFINITY): void {
+  reassignUnstarted(child: Child, stuckMs = Number.POSITIVE_INFINITY): void {
     const timesMoved = Math.min(child.mostMoved(), MAX_PATIENCE);
     if (stuckMs < this.#limits.stallMs * 2 ** timesMoved) return;
     child.takeBackUnbegun((runs) => {
@@ -208,12 +208,12 @@ export class RunRegistry {
   /** From now on the run's workspace shares no child with others, and it leaves those that it shares. */
   #keepApart(run: SandboxRun, reason: string, children: Children): void {
     const { workspaceId } = run.request;
-    this.#placement.setApart(run, reason);
+    this.#placement.quarantine(run, reason);
     this.#onHarm(workspaceId, reason);
     for (const child of children.all()) {
       const { runsOfWorkspace } = child.assigned;
       if (runsOfWorkspace.of(workspaceId) === 0 || runsOfWorkspace.size === 1) continue;
-      this.moveUnbegun(child);
+      this.reassignUnstarted(child);
       // The child confirms with `lost`, after which runs without effects begin again elsewhere.
       for (const { ticket } of child.assigned.ofWorkspace(workspaceId)) child.cancel(ticket);
     }

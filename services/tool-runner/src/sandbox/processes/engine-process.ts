@@ -22,7 +22,7 @@ export type ProcessEnd = {
 export type ProcessEvents = {
   onData: (chunk: Buffer) => void;
   /** It is about to be stopped, and should get no more runs. */
-  onLeaving?: () => void;
+  onDraining?: () => void;
   /** Called once, and last. */
   onEnd: (end: ProcessEnd) => void;
 };

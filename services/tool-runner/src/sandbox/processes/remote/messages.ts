@@ -33,7 +33,7 @@ export const FROM_SANDBOX = {
   /** How the child ended, as JSON; the last message. */
   end: 5,
   /** The sandbox process is about to stop: the child should get no more runs. */
-  leaving: 6,
+  draining: 6,
   ping: 7,
 } as const;
 

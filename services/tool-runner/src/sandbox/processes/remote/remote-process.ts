@@ -99,7 +99,7 @@ export class RemoteProcess implements EngineProcess {
       const { step, ...end } = JSON.parse(body.toString()) as ProcessEnd & { step: number };
       this.#lastStep = step;
       this.#end = end;
-    } else if (kind === FROM_SANDBOX.leaving) this.#events.onLeaving?.();
+    } else if (kind === FROM_SANDBOX.draining) this.#events.onDraining?.();
   }
 
   #wasRead(bytes: number): void {

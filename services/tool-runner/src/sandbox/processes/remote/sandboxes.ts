@@ -81,7 +81,7 @@ export function spawnInSandboxes(options: SandboxesOptions): SpawnProcess {
         });
         failedAt.delete(chosen);
         reported = "";
-        child.leave = () => events.onMessage(FROM_SANDBOX.leaving, Buffer.alloc(0));
+        child.leave = () => events.onMessage(FROM_SANDBOX.draining, Buffer.alloc(0));
         const onClose = () => {
           remove(chosen, child);
           events.onClose();

@@ -33,7 +33,7 @@ export class ServedChild {
   }
 
   leave(): void {
-    this.#connection.send(FROM_SANDBOX.leaving);
+    this.#connection.send(FROM_SANDBOX.draining);
   }
 
   destroy(): void {

@@ -4,11 +4,11 @@ import type { Logger } from "@toolgate/service-host/logger";
 import { LRUCache } from "lru-cache";
 import { APART_MS } from "../sandbox/limits.ts";
 import type { SandboxOutcome, Standing } from "../sandbox/request.ts";
-import { markCompleted, saveHarm } from "../store/code-standing.ts";
+import { markCompleted, saveHarm } from "../store/code-history.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 /** What is known about code before it runs, on all replicas: it comes with the tool, and so costs no query. */
-export interface CodeStanding {
+export interface CodeHistory {
   of(tool: LoadedTool): Standing;
   /** Notes the first run of a version that ended by itself. */
   ended(workspaceId: string, tool: LoadedTool, outcome: SandboxOutcome): void;
@@ -16,7 +16,7 @@ export interface CodeStanding {
   harmed(workspaceId: string, reason: string): void;
 }
 
-interface StandingDependencies {
+interface CodeHistoryDependencies {
   pool: Pool;
   epochs: Epochs;
   now: () => number;
@@ -27,7 +27,7 @@ interface StandingDependencies {
 const REPEAT_AFTER_MS = 60_000;
 const MAX_RECENT = 10_000;
 
-export function createCodeStanding({ pool, epochs, now, log }: StandingDependencies): CodeStanding {
+export function createCodeHistory({ pool, epochs, now, log }: CodeHistoryDependencies): CodeHistory {
   const recent = new LRUCache<string, number>({ max: MAX_RECENT });
 
   const recordHarm = async (workspaceId: string, reason: string) => {
