@@ -23,7 +23,7 @@ watch: setup ## As run, and restarts whenever a source file changes
 debug: setup ## As run in one process, under the inspector at 127.0.0.1:9229
 	@exec $(run_node) --inspect deploy/local/src/run.ts
 
-test: setup ## Types, lint, protos and tests on real servers, about 8 minutes; ends with "N passed, N failed"
+test: setup ## Types, lint, protos and tests on real servers; ends with "N passed, N failed"
 	@exec node deploy/local/src/testing/test.ts
 
 verify: setup ## Faults, attacks, rollouts and all else that takes long: docs/testing.md (PART="faults fuzz" for some)

@@ -51,7 +51,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   test("[KEY-21] a revocation that could not be announced says that it is stored and must be repeated", async () => {
     const { id, secret } = await toolgate.createKey({ name: "k", tools: ["open"] });
     await toolgate.redis.kill();
-    await expect(revoke(id)).rejects.toThrow("saved, but not every process knows it yet: repeat the call");
+    await expect(revoke(id)).rejects.toThrow("saved, not yet propagated; retry");
     expect((await toolgate.call("open", secret)).status).toBe(401);
     await toolgate.redis.restart();
     await eventually(async () => {

@@ -126,7 +126,7 @@ test("[KEY-21] without Redis, active keys are admitted up to their limit and rev
   expect(admitted.filter(Boolean).length).toBe(3);
   // The RPC fails because the revocation could not be announced, although it is stored.
   await expect(keyAuth.keys().revokeKey({ keyId: live.key?.id ?? "" }, keyAuth.as("manager"))).rejects.toThrow(
-    "not every process knows it yet",
+    "not yet propagated",
   );
   expect(await keyAuth.verify(live.secret)).toBeUndefined();
   await redis.restart();

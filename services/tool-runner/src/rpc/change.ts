@@ -63,7 +63,7 @@ export async function changeWorkspace<T>(
 ): Promise<T> {
   const result = await inAuditedTransaction(context, call, work);
   await context.epochs.raise(`workspace:${principalOf(call).workspaceId}`).catch(() => {
-    throw unavailable("saved, but not every process knows it yet: repeat the call");
+    throw unavailable("saved, not yet propagated; retry");
   });
   return result;
 }

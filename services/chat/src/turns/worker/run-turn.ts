@@ -77,7 +77,7 @@ export async function runTurn(
   await endTurn({ endTurn: commit, publish, onNext, now, onError }, turn, result.ending, result.suggestions);
 }
 
-/** Waits until its workspace may have the turn in memory. Undefined when it was not stored, or is left before it is loaded. */
+/** Loads the turn, again after a failure. Undefined when it was not stored, or is left before it is loaded. */
 async function loadWithRetries(
   { queuePool, onError }: TurnDependencies,
   claimed: ClaimedTurn,

@@ -41,6 +41,6 @@ export async function auditKey(
 /** Call it after the commit: from then on every replica loads the key again. */
 export async function announceChange({ epochs }: { epochs: Epochs }, keyId: string): Promise<void> {
   await epochs.raise(`key:${keyId}`).catch(() => {
-    throw unavailable("saved, but not every process knows it yet: repeat the call");
+    throw unavailable("saved, not yet propagated; retry");
   });
 }
