@@ -126,30 +126,3 @@ test("[FAIR] when every lock is free again by the time it is looked for, each gr
   expect(await Promise.all(addAll(run.batches, "a b a"))).toEqual(["committed", "committed", "committed"]);
   expect(tries).toEqual(["a b a", "a a", "b"]);
 });
-
-test("items that arrive while it rests after a commit are committed together", async () => {
-  const rests: PromiseWithResolvers<void>[] = [];
-  const { batches, commits } = startBatches({
-    rest() {
-      const rest = Promise.withResolvers<void>();
-      rests.push(rest);
-      return rest.promise;
-    },
-  });
-  const [first] = addAll(batches, "a");
-  await turn();
-  commits[0]?.end.resolve();
-  await first;
-  const others = addAll(batches, "a b");
-  await turn();
-  others.push(...addAll(batches, "c"));
-  await turn();
-  expect(commits.map(({ groups }) => groups)).toEqual(["a"]);
-  rests[0]?.resolve();
-  await turn();
-  expect(commits.map(({ groups }) => groups)).toEqual(["a", "a b c"]);
-  commits[1]?.end.resolve();
-  await Promise.all(others);
-  rests[1]?.resolve();
-  await batches[Symbol.asyncDispose]();
-});

@@ -25,8 +25,6 @@ export interface GroupBatchesOptions<T> extends WaitingLimits {
    * group are committed in their order.
    */
   maxInFlight: number;
-  /** Resolves when the next commit may begin, after one that took so many milliseconds. Default: at once. */
-  rest?: (tookMs: number) => Promise<void>;
 }
 
 /** Most waits are for another transaction of the queue, which holds the lock for milliseconds. */
@@ -41,7 +39,7 @@ const MAX_HELD_TO_CHOOSE_FROM = 100;
  * Disposing commits the items that are left and waits for that; items added afterwards are refused.
  */
 export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBatches<T> {
-  const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight, rest } = options;
+  const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight } = options;
   const waiting = new WaitingGroups<T>(options);
   /** The commits that run, each with its groups. */
   const running = new Map<Promise<void>, ReadonlySet<string>>();
@@ -110,10 +108,7 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
     while (running.size < maxInFlight) {
       const batch = waiting.take();
       if (batch.length === 0) break;
-      const from = performance.now();
-      const committed = commitBatch(batch);
-      const rested = rest ? committed.then(() => (closed ? undefined : rest(performance.now() - from))) : committed;
-      const run = rested.then(() => {
+      const run = commitBatch(batch).then(() => {
         running.delete(run);
         flush();
       });
