@@ -17,6 +17,9 @@ export default defineConfig({
     // Those in deploy/cluster need a control plane and have a configuration of their own.
     exclude: ["**/node_modules/**", ".tools/**", ".data/**", "deploy/cluster/**", ...(isVerify ? [] : VERIFY)],
     pool: "forks",
+    // The files of a worker share their modules, which Node itself loads and keeps compiled.
+    isolate: false,
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Most of a test's time is waiting for servers; more than this and their deadlines are missed on two cores.
     // Faults and attacks are counted under load, so they run one after the other.
     maxWorkers: isVerify ? 1 : 3,

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp } from "node:fs/promises";
+import { chmod, mkdtemp, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServers } from "@toolgate/local-servers/start-servers";
@@ -9,13 +9,16 @@ import "./servers-of-run.ts";
 
 const USERS = { nats: natsUsers(), redis: redisUsers() };
 const NAMES = ["postgres", "nats", "redis"] as const;
+/** Kept in memory: making a database takes a tenth of the time that it takes on a disk. */
+const MEMORY = "/dev/shm";
+const MEMORY_NEEDED_BYTES = 2 * 1024 ** 3;
 
 /**
  * Starts one PostgreSQL, one NATS and one Redis for the test run and provides their addresses. All data is temporary: it
  * is not flushed to disk, and is removed after the run, even if the run is killed.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const runFolder = await mkdtemp(join(tmpdir(), "toolgate-test-"));
+  const runFolder = await mkdtemp(join(await folderForData(), "toolgate-test-"));
   // The user that runs PostgreSQL must be able to open the folder.
   await chmod(runFolder, 0o711);
   const reaper = startReaper(runFolder);
@@ -40,4 +43,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     throw error;
   }
   return () => reaper.reap();
+}
+
+async function folderForData(): Promise<string> {
+  const found = await statfs(MEMORY).catch(() => undefined);
+  return found && found.bavail * found.bsize > MEMORY_NEEDED_BYTES ? MEMORY : tmpdir();
 }
