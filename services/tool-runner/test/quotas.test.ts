@@ -82,3 +82,16 @@ test("[TOOL] restoring a deleted tool is refused like creating one, once there a
     code: Code.ResourceExhausted,
   });
 });
+
+test("a call that the sandbox has no room for is refused as one to repeat, and did not run", async () => {
+  await using busy = await startToolRunnerRig({ sandboxLimits: { activeRuns: 1 } });
+  await busy.saveTool("slow", {
+    external_api: true,
+    handler: "export default () => { const end = Date.now() + 300; while (Date.now() < end); return {}; };",
+  });
+  const calls = Array.from({ length: 3 }, () => busy.call({ tool: "slow" }));
+  const settled = await Promise.allSettled(calls);
+  const refused = settled.flatMap((call) => (call.status === "rejected" ? call.reason : []));
+  expect(refused).toHaveLength(2);
+  for (const error of refused) expect(error).toMatchObject({ code: Code.ResourceExhausted });
+});

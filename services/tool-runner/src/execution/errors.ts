@@ -15,6 +15,9 @@ export class ToolError extends Error {
 /** A run was refused before any of its code ran, so it may be tried again. */
 export class NotStarted extends Error {}
 
+/** It was refused because too many others are under way. */
+export class Overloaded extends NotStarted {}
+
 /**
  * [ERR-18] The tool returned something that is not JSON. The call ends like one that the platform cut off, but the tool's code
  * is at fault, so nobody has to look after it.

@@ -6,7 +6,7 @@ import type { SandboxPool } from "../sandbox/pool.ts";
 import type { HostCall } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";
 import type { CodeHistory } from "./code-history.ts";
-import { NotJson, NotStarted, ToolError } from "./errors.ts";
+import { NotJson, NotStarted, Overloaded, ToolError } from "./errors.ts";
 import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
 import { executionRecord, type Recorder } from "./record.ts";
@@ -166,7 +166,7 @@ async function runHandler(
   run.logs = outcome.logs;
   deps.standing.ended(scope.workspaceId, tool, outcome);
   if (outcome.kind === "ok") return outcome.resultJson;
-  if (outcome.kind === "overloaded") throw new NotStarted("the sandbox takes no more runs");
+  if (outcome.kind === "overloaded") throw new Overloaded(outcome.message);
   // [ERR-18]
   if (outcome.kind === "interrupted") throw new Error(`interrupted: ${outcome.message}`);
   if (outcome.kind === "unserializable") throw new NotJson(`unserializable: ${outcome.message}`);

@@ -4,7 +4,7 @@ import type { CallHandler } from "@toolgate/call-stream/call";
 import { type RunRequest, type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import type { Caller } from "../execution/caller.ts";
-import { NotJson, NotStarted } from "../execution/errors.ts";
+import { NotJson, NotStarted, Overloaded } from "../execution/errors.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
 import { assertGranted, assertTester, type SignedTextReaders } from "./signed-texts.ts";
 
@@ -68,8 +68,9 @@ async function runForHook(
   }
 }
 
-/** A ConnectError where the tool's code is at fault: the caller gets its code, and nobody logs it as unexpected. */
+/** A ConnectError where the platform is not at fault: the caller gets its code, and nobody logs it as unexpected. */
 function ofTool(error: unknown): unknown {
+  if (error instanceof Overloaded) return new ConnectError(error.message, Code.ResourceExhausted);
   if (!(error instanceof NotJson)) return error;
   return new ConnectError("the tool returned something that is not JSON", Code.DataLoss);
 }
