@@ -1,8 +1,5 @@
-import type { Pool } from "../pool.ts";
-import { pipelined, type Statement } from "./pipeline.ts";
+import type { Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
-
-const UNLOCKED_TIMEOUT_MS = 2_000;
 
 /**
  * Locks the rows of these groups, always in the same order, so that transactions with several groups never deadlock.
@@ -15,22 +12,6 @@ export function lockGroups(tables: string, groupIds: readonly string[]): Stateme
     text: `select group_id from ${tables}_group where group_id = any($1::text[]) order by group_id for update`,
     values: [groupIds],
   };
-}
-
-/** Those of the groups that nobody has locked now. */
-export async function unlockedGroups(
-  pool: Pool,
-  tables: string,
-  groupIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  assertTablesName(tables);
-  const lock = {
-    name: `${tables}_lock_free`,
-    text: `select group_id from ${tables}_group where group_id = any($1::text[]) order by group_id for update skip locked`,
-    values: [groupIds],
-  };
-  const [unlocked] = await pipelined(pool, [lock], { statementTimeoutMs: UNLOCKED_TIMEOUT_MS });
-  return new Set(unlocked?.rows.map((row) => row.group_id));
 }
 
 /** As `lockGroups`, for groups that may have no row yet, which the first of the two statements inserts. */

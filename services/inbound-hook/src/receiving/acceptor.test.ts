@@ -32,7 +32,6 @@ function memoryStore(known: Record<string, string> = {}) {
   return {
     batches,
     keys,
-    unlockedOf: async (ids: readonly string[]) => new Set(ids),
     store: async (calls: readonly AcceptedCall[]) => {
       batches.push(calls.map(({ id }) => id));
       const originals = new Map<string, string>();
@@ -100,7 +99,7 @@ test("[IN-22] a call that the database rejects fails alone", async () => {
 
 test("[IN-22] without a database every waiting call fails, and beyond a bound immediately", async () => {
   const { promise: down, reject } = Promise.withResolvers<never>();
-  const acceptor = createAcceptor({ unlockedOf: async () => new Set(), store: () => down });
+  const acceptor = createAcceptor({ store: () => down });
   const body = new Uint8Array(262_144);
   const settled: string[] = [];
   const accepts = Array.from({ length: 200 }, async () =>

@@ -1,4 +1,5 @@
-import { createGroupBatches } from "@toolgate/postgres/fair-queue/group-batches";
+import { createGroupCommit } from "@toolgate/event-bus/group-commit";
+import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import type { AcceptedCall, AcceptStore } from "../store/accept.ts";
 import { type Acceptance, createBatchStore, type PendingCall } from "./store-batch.ts";
 
@@ -18,18 +19,22 @@ const CALL_BYTES = 500;
  * [IN-22] [IN-23] Stores the hook calls of a lane that arrive together in one transaction.
  */
 export function createAcceptor(accepts: AcceptStore): Acceptor {
-  const batches = createGroupBatches<PendingCall>({
-    groupOf: ({ call }) => call.workspaceId,
+  const storeBatch = createBatchStore(accepts);
+  const batches = createGroupCommit<PendingCall>({
+    async commit(batch) {
+      const workspaces = [...new Set(batch.map(({ call }) => call.workspaceId))];
+      await inUnlockedGroups(workspaces, async (some, lockTimeoutMs) => {
+        const chosen = new Set(some);
+        const pending = batch.filter(({ call, outcome }) => !outcome && chosen.has(call.workspaceId));
+        await storeBatch(pending, lockTimeoutMs);
+      });
+    },
     sizeOf: ({ call }) => CALL_BYTES + call.body.length,
-    commit: createBatchStore(accepts),
-    isDone: ({ outcome }) => outcome !== undefined,
-    unlockedOf: accepts.unlockedOf,
     maxItems: 200,
     maxBytes: MIB,
     maxInFlight: 2,
     maxWaitingItems: 10_000,
     maxWaitingBytes: 32 * MIB,
-    groupShare: 1,
   });
   return {
     async accept(call, since = performance.now()) {
@@ -39,7 +44,7 @@ export function createAcceptor(accepts: AcceptStore): Acceptor {
         pending.outcome ??= { error };
       });
       const { outcome } = pending;
-      if (!outcome) throw new Error("the call was not in the batch");
+      if (!outcome) throw new Error("the queue of the workspace is locked");
       if ("error" in outcome) throw outcome.error;
       return outcome;
     },

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
-import { createGroupBatches } from "@toolgate/postgres/fair-queue/group-batches";
 import { pause, runEvery } from "@toolgate/service-host/every";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { ClaimDeliveries, ClaimedDelivery } from "../store/runs/claim.ts";
 import type { Leases } from "../store/runs/lease.ts";
-import type { RunRecord, SettleRuns } from "../store/runs/settle.ts";
+import type { SettleRuns } from "../store/runs/settle.ts";
 import type { UndoClaim } from "../store/runs/undo-claim.ts";
+import { createResultStore } from "./result-store.ts";
 import type { RunDelivery } from "./run-delivery.ts";
-import { keepTrying, storeRuns } from "./store-runs.ts";
 import { createUnconfirmedClaims } from "./unconfirmed-claims.ts";
 
 export interface LaneOptions {
@@ -36,16 +35,6 @@ const RETRY_WAIT_MS = 250;
 /** Between two claims, so that calls that arrive together share one. */
 const CLAIM_PAUSE_MS = 10;
 const MAX_GROUPS_PER_CLAIM = 40;
-const MIB = 1024 * 1024;
-/** A process has at most as many results as simultaneous runs, and each workspace has few of them. */
-const RESULT_LIMITS = {
-  maxInFlight: 1,
-  maxItems: 100,
-  maxBytes: 4 * MIB,
-  maxWaitingItems: 50_000,
-  maxWaitingBytes: 64 * MIB,
-  groupShare: 1,
-};
 
 /**
  * Claims the due deliveries of a lane and runs their targets. Once stopped it claims nothing more, and ends when all
@@ -60,16 +49,9 @@ export function laneLoops(options: LaneOptions): Loops {
   let lacksPlaces = false;
   let renewedAt = now().getTime();
 
-  const results = createGroupBatches<RunRecord>({
-    commit: (records, lockTimeoutMs) =>
-      storeRuns(records, async (some) => {
-        if (await settling.settle(some, now(), lockTimeoutMs)) wakeUp.signal();
-      }),
-    groupOf: ({ workspaceId }) => workspaceId,
-    unlockedOf: settling.unlockedOf,
-    sizeOf: ({ args, result, error }) => args.length + result.length + error.length,
-    ...RESULT_LIMITS,
-  });
+  const results = createResultStore(async (records, lockTimeoutMs) => {
+    if (await settling.settle(records, now(), lockTimeoutMs)) wakeUp.signal();
+  }, onError);
 
   async function claimAndStart(maxGroups: number, stop: AbortSignal): Promise<boolean> {
     const at = now();
@@ -81,7 +63,7 @@ export function laneLoops(options: LaneOptions): Loops {
     for (const delivery of deliveries) {
       running.add(delivery);
       const work = run(delivery, stop)
-        .then((record) => keepTrying(record, { results, stop, onError }))
+        .then((record) => results.store(record, stop))
         .catch(onError)
         .finally(() => {
           running.delete(delivery);

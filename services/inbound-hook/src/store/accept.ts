@@ -1,6 +1,6 @@
 import { addParts } from "@toolgate/postgres/fair-queue/add";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
-import { makeAndLockGroups, unlockedGroups } from "@toolgate/postgres/fair-queue/lock";
+import { makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { TraceContext } from "@toolgate/telemetry/trace";
@@ -44,8 +44,6 @@ export interface AcceptStore {
    * The locks are released before the commit is on disk, but this resolves only afterwards.
    */
   store(calls: readonly AcceptedCall[], limits: StoreLimits): Promise<ReadonlyMap<string, string>>;
-  /** Those of the workspaces whose queue is not locked now. */
-  unlockedOf(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export const STATEMENT_TIMEOUT_MS = 2_000;
@@ -65,7 +63,6 @@ export function createAcceptStore(pool: Pool, lane: Lane, queue: FairQueue): Acc
       const known = (results.at(-1)?.rows ?? []) as { id: string; original: string }[];
       return new Map(known.map(({ id, original }) => [id, original]));
     },
-    unlockedOf: (workspaceIds) => unlockedGroups(pool, tables, workspaceIds),
   };
 }
 

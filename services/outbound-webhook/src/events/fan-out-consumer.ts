@@ -9,7 +9,8 @@ import {
   WorkspaceEventBatchSchema,
   WorkspaceEventSchema,
 } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
-import { isDataError, isLockTimeout } from "@toolgate/postgres/data-error";
+import { isDataError } from "@toolgate/postgres/data-error";
+import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import type { Pool } from "@toolgate/postgres/pool";
 import { contextOf, type Span, SpanKind, spanOf, startSpan } from "@toolgate/telemetry/trace";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
@@ -20,8 +21,6 @@ interface FanOutOptions {
   bus: Bus;
   pool: Pool;
   fanOut: FanOut;
-  /** Those of the workspaces whose queue nobody has locked now. */
-  unlockedOf: (workspaceIds: readonly string[]) => Promise<ReadonlySet<string>>;
   announceWork: () => void;
   now: () => Date;
   signal: AbortSignal;
@@ -51,8 +50,6 @@ const ACK_WAIT_MS = 6_000;
 const MAX_ACK_PENDING = 1_000;
 const EVENTS_PER_TRANSACTION = 200;
 const BYTES_PER_TRANSACTION = 8 * 1024 * 1024;
-/** Most waits are for another transaction of the queue, which holds the lock for milliseconds. */
-const LOCK_TIMEOUT_MS = 500;
 
 /** Turns published events into deliveries until the signal fires. */
 export function runFanOutConsumer(options: FanOutOptions): Promise<void> {
@@ -67,9 +64,9 @@ export function runFanOutConsumer(options: FanOutOptions): Promise<void> {
     onError,
     async handle(messages) {
       const { pending, refused } = read(messages, options.now());
-      let locked: TryLaterError | undefined;
-      for (const part of partsOf(pending)) locked = (await storeUnlocked(part, options)) ?? locked;
-      if (locked) throw locked;
+      const locked: string[] = [];
+      for (const part of partsOf(pending)) locked.push(...(await storeUnlocked(part, options)));
+      if (locked.length > 0) throw new TryLaterError("the queue of a workspace is locked");
       if (refused.length > 0) await park(refused, options);
     },
   });
@@ -118,30 +115,27 @@ function partsOf(pending: readonly PendingEvent[]): PendingEvent[][] {
   return parts;
 }
 
-/** Stores the events of the workspaces that nobody has locked for long. Resolves with an error if there are others. */
-async function storeUnlocked(
-  events: readonly PendingEvent[],
-  options: FanOutOptions,
-): Promise<TryLaterError | undefined> {
-  try {
-    await storeOrPark(events, options);
-    return undefined;
-  } catch (error) {
-    if (!isLockTimeout(error)) throw error;
-    const unlocked = await options.unlockedOf([...new Set(events.map(({ event }) => event.workspaceId))]);
-    const free = events.filter(({ event }) => unlocked.has(event.workspaceId));
-    if (free.length > 0) await storeOrPark(free, options);
-    return free.length === events.length ? undefined : new TryLaterError("the queue of a workspace is locked", error);
-  }
+/** Stores the events of the workspaces that stay unlocked. Returns the others. */
+function storeUnlocked(events: readonly PendingEvent[], options: FanOutOptions): Promise<readonly string[]> {
+  const workspaces = [...new Set(events.map(({ event }) => event.workspaceId))];
+  return inUnlockedGroups(workspaces, (some, lockTimeoutMs) => {
+    const chosen = new Set(some);
+    const free = events.filter(({ event }) => chosen.has(event.workspaceId));
+    return storeOrPark(free, lockTimeoutMs, options);
+  });
 }
 
 /**
  * When the database rejects the content of an event, the batch is halved until that event is alone and can be parked,
  * so that it does not delay the others. After any other failure the broker sends the messages again.
  */
-async function storeOrPark(events: readonly PendingEvent[], options: FanOutOptions): Promise<void> {
+async function storeOrPark(
+  events: readonly PendingEvent[],
+  lockTimeoutMs: number,
+  options: FanOutOptions,
+): Promise<void> {
   try {
-    await store(events, options);
+    await store(events, lockTimeoutMs, options);
   } catch (error) {
     if (!isDataError(error)) throw error;
     const [first] = events;
@@ -150,19 +144,20 @@ async function storeOrPark(events: readonly PendingEvent[], options: FanOutOptio
       return park([{ subject, eventId: event.id, reason: (error as Error).message, payload: event.body }], options);
     }
     const middle = Math.ceil(events.length / 2);
-    await storeOrPark(events.slice(0, middle), options);
-    await storeOrPark(events.slice(middle), options);
+    await storeOrPark(events.slice(0, middle), lockTimeoutMs, options);
+    await storeOrPark(events.slice(middle), lockTimeoutMs, options);
   }
 }
 
 async function store(
   pending: readonly PendingEvent[],
+  lockTimeoutMs: number,
   { fanOut, bus, now, announceWork }: FanOutOptions,
 ): Promise<void> {
   const deliveries = await fanOut(
     pending.map(({ event }) => event),
     now(),
-    LOCK_TIMEOUT_MS,
+    lockTimeoutMs,
   );
   for (const { span } of pending) span?.end();
   for (const [subject, own] of Map.groupBy(pending, (one) => one.subject))

@@ -51,7 +51,7 @@ export function createLeases(pool: Pool, queue: FairQueue): Leases {
 
 const interruptText = (queue: FairQueue) => `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, q.created_at, true as in_flight, null::integer as next_attempt,
-    null::timestamptz as next_due, null::boolean as failing, $2::timestamptz as settled_at, $2::timestamptz as freed_at
+    null::timestamptz as next_due, null::boolean as failing, $2::timestamptz as settled_at
   from ${queue.tables}_item q
   where q.lease_until is not null and q.lease_until < $2::timestamptz and q.group_id = any($1::text[])
   order by q.lease_until limit $3

@@ -1,5 +1,5 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
-import { lockGroups, unlockedGroups } from "@toolgate/postgres/fair-queue/lock";
+import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
@@ -32,8 +32,6 @@ export interface SettleRuns {
    * happened; but never for another run of the delivery. Resolves with whether more of one of the workspaces waits.
    */
   settle(records: readonly RunRecord[], now: Date, lockTimeoutMs: number): Promise<boolean>;
-  /** Those of the workspaces whose queue is not locked now. */
-  unlockedOf(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export function createSettleRuns(pool: Pool, queue: FairQueue): SettleRuns {
@@ -52,7 +50,6 @@ export function createSettleRuns(pool: Pool, queue: FairQueue): SettleRuns {
       );
       return results.at(-1)?.rows[0].waiting === true;
     },
-    unlockedOf: (workspaceIds) => unlockedGroups(pool, tables, workspaceIds),
   };
 }
 
@@ -106,7 +103,7 @@ deliveries_written as (
 ),
 settled as materialized (
   select delivery_id as item_id, group_id, member_id, true as in_flight, next_attempt, again_at as next_due,
-    null::boolean as failing, $2::timestamptz as settled_at, $2::timestamptz as freed_at
+    null::boolean as failing, $2::timestamptz as settled_at
   from held
 ),
 ${settleParts(queue)}
