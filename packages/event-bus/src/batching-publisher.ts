@@ -111,7 +111,8 @@ async function publishUntil(
 
 /** No stream stores the subject: the broker was wiped, or its JetStream is not up yet, which looks the same. */
 function streamIsMissing(error: unknown): boolean {
-  return isStreamNotFound(error) || error instanceof errors.NoRespondersError;
+  const { cause } = error as Error;
+  return isStreamNotFound(error) || (cause instanceof errors.RequestError && cause.isNoResponders());
 }
 
 function streamIsFull(error: unknown): boolean {

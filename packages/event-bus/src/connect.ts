@@ -4,13 +4,21 @@ import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManage
 import {
   type ConnectionOptions,
   connect,
+  type MsgHdrs,
   type NatsConnection,
-  PermissionViolationError,
   type Status,
   type TlsOptions,
 } from "@nats-io/transport-node";
 import { inboxOf } from "@toolgate/service-registry/inbox";
-import { type StoredMessage, StoredPublishes } from "./stored-publishes.ts";
+
+/** A message for a stream. */
+interface StoredMessage {
+  subject: string;
+  data: Uint8Array;
+  /** The broker stores a message with the id of an earlier one only once. */
+  id: string;
+  headers?: MsgHdrs | undefined;
+}
 
 /** A connection to NATS that survives restarts of the server. */
 export interface Bus extends AsyncDisposable {
@@ -80,8 +88,6 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   });
   const disconnectListeners = new Set<() => void>();
   const reconnectListeners = new Set<() => void>();
-  const publishes = new StoredPublishes(nc, addresses.inboxPrefix);
-  disconnectListeners.add(() => publishes.rejectAll(connectionBroke()));
   let connected = true;
   let breaks = 0;
   function setConnected(state: boolean): void {
@@ -90,8 +96,6 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     for (const listener of state ? reconnectListeners : disconnectListeners) listener();
   }
   void watch(nc, (status) => {
-    if (status.type === "error" && status.error instanceof PermissionViolationError)
-      publishes.rejectRefused(status.error);
     if (status.type !== "disconnect" && status.type !== "reconnect") return;
     log?.(`event bus: ${status.type}`);
     setConnected(status.type === "reconnect");
@@ -100,13 +104,15 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     setConnected(false);
     for (const listener of reconnectListeners) listener();
   });
-  return {
+  const js = jetstream(nc);
+  const bus: Bus = {
     nc,
-    js: jetstream(nc),
+    js,
     jsm: await jetstreamManager(nc, { checkAPI: false, timeout: apiTimeoutMs }),
-    async store(message, timeoutMs) {
-      if (!connected) throw notConnected();
-      await publishes.publish(message, timeoutMs);
+    async store({ subject, data, id, headers }, timeout) {
+      await unlessDisconnected(bus, () =>
+        js.publish(subject, data, { msgID: id, timeout, ...(headers && { headers }) }),
+      );
     },
     streamReplicas,
     get breaks() {
@@ -135,6 +141,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       await nc.close();
     },
   };
+  return bus;
 }
 
 /**

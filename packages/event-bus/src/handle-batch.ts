@@ -10,7 +10,7 @@ export interface BatchHandling {
   onError: (error: unknown) => void;
 }
 
-export interface Parking {
+interface Parking {
   /**
    * True if a single message refused with this error will always be refused: a data error, never a temporary one (a
    * lost connection, a timeout).
@@ -35,7 +35,7 @@ export class ParkedMessageError extends Error {
 
 /** Thrown by `handle` when the messages are not the reason: their parts are not tried, and all are sent again after a wait. */
 export class TryLaterError extends Error {
-  constructor(message: string, cause: unknown) {
+  constructor(message: string, cause?: unknown) {
     super(message, { cause });
     this.name = "TryLaterError";
   }
@@ -104,7 +104,7 @@ export async function handleBatch(
 }
 
 /** Asks for a message again, after a wait that grows with each delivery. */
-export function sendLater(held: HeldMessage, acknowledgements: Acknowledgements): void {
+function sendLater(held: HeldMessage, acknowledgements: Acknowledgements): void {
   const { deliveryCount } = held.message.info;
   const waitMs = Math.min(REDELIVER_WAIT_MS * 2 ** (deliveryCount - 1), MAX_REDELIVER_WAIT_MS);
   acknowledgements.reply(held, (message) => message.nak(waitMs));

@@ -8,7 +8,7 @@ const EVERYTHING = ">";
 const NOT_TRIED = /^\$JS\.API\.(?:STREAM|CONSUMER)\.DELETE\.|^\$JS\.API\.CONSUMER\.MSG\.NEXT\./;
 
 /** What the server refuses a user of the subjects that it needs, and whether it may read those of everybody. */
-export interface Permissions {
+interface Permissions {
   refused: string[];
   readsEverything: boolean;
 }

@@ -68,13 +68,6 @@ export async function replicaFaults(bus: Bus, name: StreamName): Promise<string[
   return [...few, ...broken];
 }
 
-/** How many servers of the broker's cluster clients are told of; 1 without a cluster, undefined when they are told none. */
-export function knownServers(bus: Bus): number | undefined {
-  const { cluster, connect_urls: urls = [] } = bus.nc.info ?? {};
-  if (!cluster) return 1;
-  return urls.length > 0 ? urls.length : undefined;
-}
-
 /** The server refused the login a subject; the client's error for a request has it as its cause. */
 function refusalIn(error: unknown): PermissionViolationError | undefined {
   const { cause } = error as Error;

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { publishDurably } from "../src/batching-publisher.ts";
 import { type Bus, connectBus } from "../src/connect.ts";
 import { consumeBatches } from "../src/consume.ts";
-import { ensureReplicas, knownServers, replicaFaults } from "../src/stream-replicas.ts";
+import { ensureReplicas, replicaFaults } from "../src/stream-replicas.ts";
 import { ensureStreams, streamFaults } from "../src/streams.ts";
 
 const ALL = ["RECORDS", "CALLS", "EVENTS", "ATTEMPTS"] as const;
@@ -21,7 +21,6 @@ test("a cluster keeps the copies of streams that are asked for, also of streams 
   await publishDurably(one, "attempts.send", encode("before"));
 
   await using five = await connect("outbound-webhook", 5);
-  expect(knownServers(five)).toBe(3);
   await expect(ensureReplicas(five, ALL, ALL, 1)).rejects.toThrow(
     /^NATS cannot keep 5 copies of the stream RECORDS: too few servers of its cluster are up or have room \(.+\)$/,
   );
@@ -72,7 +71,6 @@ test("a cluster keeps the copies of streams that are asked for, also of streams 
 test("a server without a cluster cannot keep three copies, and nothing has to be kept twice for one", async () => {
   await using server = await testNats();
   await using bus = await connectBus({ servers: server.url, name: "test", streamReplicas: 3 });
-  expect(knownServers(bus)).toBe(1);
   await expect(ensureReplicas(bus, ALL, ALL)).rejects.toThrow(
     /^NATS cannot keep 3 copies of the stream RECORDS: the server is in no cluster; set NATS_STREAM_REPLICAS to 1$/,
   );

@@ -54,7 +54,7 @@ type Connections<N extends Need> = Pick<AllConnections, ConnectionsOf[N]>;
 
 const REDIS_DEADLINE_MS = 10_000;
 /** JetStream keeps up to 5. An even number survives the loss of no more servers than one copy less. */
-export const STREAM_REPLICAS = ["1", "3", "5"] as const;
+const STREAM_REPLICAS = ["1", "3", "5"] as const;
 
 /** Reads the variables of a service's needs. */
 export function readNeeds<N extends Need>(reader: EnvReader, name: ServiceName, needs: readonly N[]): NeedSettings<N> {

@@ -32,7 +32,7 @@ const END_WITHIN_MS = 1_000;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** What every such process reads. */
-export const readPlain = (env: Env) =>
+const readPlain = (env: Env) =>
   readConfig(env, (reader: EnvReader) => ({
     host: reader.text("BIND_HOST", "127.0.0.1"),
     opsPort: reader.integer("OPS_PORT", { fallback: 0, min: 0, max: 65_535 }),

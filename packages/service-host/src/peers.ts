@@ -56,7 +56,7 @@ type PeerCall<I, O> = (request: I, options?: Partial<CallOptions>) => Promise<O>
 /** Base URLs by service, several for one service separated by commas. */
 export type PeerUrls = Partial<Record<ServiceName, string>>;
 
-export type PeerTransports = Partial<Record<ServiceName, Transport>>;
+type PeerTransports = Partial<Record<ServiceName, Transport>>;
 
 const RECONNECT = { minMs: 50, maxMs: 1_000 };
 

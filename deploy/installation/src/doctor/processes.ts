@@ -2,7 +2,7 @@ import type { Env } from "@toolgate/service-host/env";
 import { readHostConfig } from "@toolgate/service-host/launch";
 import { createLogger } from "@toolgate/service-host/logger";
 import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
-import { probeRpcServer } from "@toolgate/service-host/rpc/probe";
+import { isServing } from "@toolgate/service-host/rpc/probe";
 import { openProcessTls } from "@toolgate/service-host/tls/process-tls";
 import { SERVICE_NAMES, urlVariable } from "@toolgate/service-registry/services";
 import { type Findings, messageOf, RESPONSE_MS } from "./finding.ts";
@@ -20,8 +20,7 @@ export async function checkProcesses(env: Env, findings: Findings): Promise<void
   const services = SERVICE_NAMES.filter((name) => env[urlVariable(name)]).map((name) =>
     look(`the address of ${name}`, async () => {
       const addresses = await serverAddresses(env[urlVariable(name)] ?? "");
-      const probe = async (address: string) => (await probeRpcServer(address, RESPONSE_MS, tls)).isReady;
-      await Promise.all(addresses.map((address) => look(`${name} at ${address}`, () => probe(address))));
+      await Promise.all(addresses.map((at) => look(`${name} at ${at}`, () => isServing(at, RESPONSE_MS, tls))));
       return true;
     }),
   );

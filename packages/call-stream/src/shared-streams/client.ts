@@ -26,7 +26,7 @@ interface SharedStreamsOptions {
   onError: ErrorListener;
 }
 
-export interface SharedCallOptions {
+interface SharedCallOptions {
   /** Of the user; empty: none. */
   principal: string;
   signal?: AbortSignal | undefined;

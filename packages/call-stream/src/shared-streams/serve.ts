@@ -10,7 +10,7 @@ import { STREAM_WINDOW_BYTES } from "./limits.ts";
 export type OpenStream = (call: Open, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
 /** The implementation of a bidirectional RPC that carries the streams of others. */
-export type ServedSharedStreams = (
+type ServedSharedStreams = (
   batches: AsyncIterable<OpenBatch>,
   context: { readonly signal: AbortSignal },
 ) => AsyncIterable<ItemBatch>;

@@ -48,7 +48,7 @@ const pauseBeforeEncoding: Interceptor = (next) => async (request) => {
 };
 
 /** What a client proves with which service it belongs to. */
-export type TokenFor = (method: DescMethod) => string | Promise<string>;
+type TokenFor = (method: DescMethod) => string | Promise<string>;
 
 type ConnectTls = Pick<ProcessTls, "connectHttp2">;
 

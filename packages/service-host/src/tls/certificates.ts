@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext } from "node:tls";
 import type { TlsFiles } from "./settings.ts";
 
 /** The content of the files, in PEM. */
-export interface CertificateTexts {
+interface CertificateTexts {
   readonly cert: string;
   readonly key: string;
   readonly ca: string;

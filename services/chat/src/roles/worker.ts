@@ -66,7 +66,7 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
   });
   const deps = turnDependencies(context, options, endTurn, resources);
   const release = async (turn: ClaimedTurn) => {
-    await inQueue(turn.workspaceId, () => leases[turn.lane].release([turn], now()));
+    await inQueue(turn.workspaceId, () => leases[turn.lane].release([turn]));
     deps.announceTurns(turn.lane);
   };
   const running = resources.use(

@@ -71,7 +71,7 @@ test("[NFR] no statement of a turn reads more when the tables have become long s
       if (!claimed) throw new Error("nothing is due");
       return claimed;
     };
-    await leases.release([await claimOne()], now());
+    await leases.release([await claimOne()]);
     const turn = await claimOne();
     await loadTurn(queuePool, turn);
     const second = started(await turns.start(rig.request(name, "Wait")));

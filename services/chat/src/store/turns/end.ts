@@ -112,7 +112,7 @@ where t.id = $1 and t.lease_token = $2 and t.status in ('completed', 'failed', '
 function freeSlot(queue: FairQueue): string {
   return `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, q.lease_until is not null as in_flight, q.attempt as next_attempt,
-    null::timestamptz as next_due, null::boolean as failing, q.due_at as settled_at, $2::timestamptz as freed_at
+    null::timestamptz as next_due, null::boolean as failing, q.due_at as settled_at
   from ${queue.tables}_item q join chat.turn t on t.id = q.item_id
   where q.item_id = $1 and t.status not in ('waiting', 'ready', 'running')
 ),
@@ -179,7 +179,7 @@ function createEnd(pool: Pool, lane: Lane, queue: FairQueue) {
       ...first,
       { name: "end_turn", text: END_TURN, values },
       { name: "find_end", text: FIND_END, values: [turn.id, turn.token] },
-      { name: `free_${lane}_slot`, text: freeText, values: [turn.id, now] },
+      { name: `free_${lane}_slot`, text: freeText, values: [turn.id] },
       { name: `queue_next_${lane}_turn`, text: nextText, values: [turn.chat, now] },
     ];
     const results = await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });

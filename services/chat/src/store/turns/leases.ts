@@ -45,7 +45,7 @@ requeued as (
 ),
 settled as materialized (
   select q.item_id, q.group_id, q.member_id, true as in_flight, q.attempt as next_attempt, q.due_at as next_due,
-    null::boolean as failing, q.due_at as settled_at, $1::timestamptz as freed_at
+    null::boolean as failing, q.due_at as settled_at
   from chosen join ${queue.tables}_item q on q.item_id = chosen.id
   where q.lease_until is not null
 ),
@@ -58,7 +58,7 @@ where id = any($2::uuid[]) and status = 'running' and lease_until < $1
 order by id for no key update skip locked`;
 
 const RELEASED = `select t.id, t.attempts - 1 as attempts
-from unnest($2::uuid[], $3::uuid[]) as h (id, token) join chat.turn t on t.id = h.id
+from unnest($1::uuid[], $2::uuid[]) as h (id, token) join chat.turn t on t.id = h.id
 where t.lease_token = h.token and t.status = 'running' order by t.id for no key update of t`;
 
 const FIND_EXPIRED = `select id, workspace_id as "workspaceId" from chat.turn
@@ -68,7 +68,7 @@ export interface LeaseStore {
   /** Lets other workers claim the turns with expired leases, except those of locked queues. Resolves with how many. */
   expire(now: Date): Promise<number>;
   /** Hands over turns that this worker holds; this does not count as an attempt. */
-  release(turns: readonly HeldTurn[], now: Date): Promise<void>;
+  release(turns: readonly HeldTurn[]): Promise<void>;
 }
 
 export function createLeaseStore(pool: Pool, lane: Lane, queue: FairQueue): LeaseStore {
@@ -93,8 +93,8 @@ export function createLeaseStore(pool: Pool, lane: Lane, queue: FairQueue): Leas
       });
       return expired;
     },
-    async release(turns, now) {
-      const values = [now, turns.map(({ id }) => id), turns.map(({ token }) => token)];
+    async release(turns) {
+      const values = [turns.map(({ id }) => id), turns.map(({ token }) => token)];
       const statements = [lockGroups(queue.tables, groupsOf(turns)), statement("release", releaseText, values)];
       await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });
     },

@@ -60,7 +60,7 @@ from target left join owned on true`;
 function freeSlot(queue: FairQueue): string {
   return `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, q.lease_until is not null as in_flight, q.attempt as next_attempt,
-    null::timestamptz as next_due, null::boolean as failing, q.due_at as settled_at, $4::timestamptz as freed_at
+    null::timestamptz as next_due, null::boolean as failing, q.due_at as settled_at
   from chat.chat c join ${queue.tables}_item q on q.item_id = c.current_turn
   where c.workspace_id = $1 and c.chat_id = $2 and c.owner = $3
 ),
@@ -80,7 +80,7 @@ export function createResetStore(pool: Pool, queue: FairQueue): ResetStore {
       lockGroups(queue.tables, [workspaceId]),
       { name: "lock_chat", text: LOCK_CHAT, values: [workspaceId, chatId] },
       { name: "lock_open_turns", text: LOCK_OPEN_TURNS, values: [workspaceId, chatId, owner] },
-      { name: "free_reset_slot", text: freeText, values: [workspaceId, chatId, owner, now] },
+      { name: "free_reset_slot", text: freeText, values: [workspaceId, chatId, owner] },
       { name: "reset_chat", text: RESET, values: [workspaceId, chatId, owner, now, doneEvent] },
     ];
     const results = await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });
