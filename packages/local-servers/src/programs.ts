@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdir } from "node:fs/promises";
+import { access, constants, readdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
@@ -90,8 +90,10 @@ async function versionedFolders(parent: string, pattern: RegExp): Promise<string
 }
 
 async function readVersion(path: string): Promise<Version | undefined> {
-  const run = promisify(execFile)(path, ["--version"], { timeout: VERSION_TIMEOUT_MS });
-  const { stdout } = await run.catch(() => ({ stdout: "" }));
+  const ask = promisify(execFile);
+  const { stdout } = await access(path, constants.X_OK)
+    .then(() => ask(path, ["--version"], { timeout: VERSION_TIMEOUT_MS }))
+    .catch(() => ({ stdout: "" }));
   const match = /(\d+)(?:\.(\d+))?/.exec(stdout);
   return match ? { major: Number(match[1]), minor: Number(match[2] ?? 0) } : undefined;
 }
