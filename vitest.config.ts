@@ -22,7 +22,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Most of a test's time is waiting for servers; more than this and their deadlines are missed on two cores.
     // Faults and attacks are counted under load, so they run one after the other.
-    maxWorkers: isVerify ? 1 : 3,
+    maxWorkers: isVerify ? 1 : 4,
     setupFiles: ["packages/testbed/src/property-seed.ts"],
     globalSetup: ["packages/testbed/src/global-setup.ts"],
     testTimeout: 400_000,

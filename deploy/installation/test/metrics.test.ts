@@ -29,7 +29,7 @@ async function documented(): Promise<Map<string, string[]>> {
 
 let toolgate: RunningToolgate;
 beforeAll(async () => {
-  const door = await openChat("split");
+  const door = await openChat("split", { alone: true });
   ({ toolgate } = door);
   await (await door.stream({ chat_id: "any", message: "greet Ada" })).ended;
   await toolgate.saveTool("echo", {

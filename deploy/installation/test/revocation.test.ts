@@ -9,7 +9,7 @@ const REPLICAS = 2;
 describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
   let toolgate: RunningToolgate;
   beforeAll(async () => {
-    toolgate = await runToolgate(kind, { replicas: { "key-auth": REPLICAS } });
+    toolgate = await runToolgate(kind);
     for (const tool of ["open", "unlisted"]) await toolgate.saveTool(tool, RELEASED);
   });
   afterAll(() => toolgate[Symbol.asyncDispose]());

@@ -10,6 +10,7 @@ import { loginsAt } from "@toolgate/local/logins";
 import { isReady, type ServiceProcess, startServiceProcess } from "@toolgate/local/service-process";
 import { type SplitSettings, startSplit, type Topology } from "@toolgate/local/split";
 import { serviceEnvironment, startTopology } from "@toolgate/local/topology";
+import { type LoopbackCertificate, makeLoopbackCertificate } from "@toolgate/local-servers/certificate";
 import { freePort } from "@toolgate/local-servers/ports";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { type ServiceName, urlVariable } from "@toolgate/service-registry/services";
@@ -68,6 +69,8 @@ export interface RunningToolgate extends AsyncDisposable {
 }
 
 export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
+  /** Do not share the installation, because the test disturbs it or looks at what belongs to no workspace. */
+  alone?: boolean;
   /** Use a separate PostgreSQL cluster, which the test may kill. */
   ownPostgres?: boolean;
   /** Services use this NATS, such as a cluster, instead of the server `nats`. */
@@ -89,18 +92,43 @@ export async function earlyInMinute(fromMs = 0): Promise<void> {
   await eventually(() => Date.now() % 60_000 >= fromMs && Date.now() % 60_000 < 45_000);
 }
 
-/** A whole installation on real servers, with one workspace, its administrator, and a receiver for its webhooks. */
+type Installation = AsyncDisposable &
+  Pick<RunningToolgate, "nats" | "redis" | "postgres" | "databaseUrl" | "env" | "logins"> & {
+    running: Started;
+    certificate: LoopbackCertificate;
+  };
+
+/** Of the installations that are shared: what one replica of key-auth changes, the other must see. */
+const SHARED: Setup = { replicas: { "key-auth": 2 } };
+
+/** Those that the test files of this process share: they run one after another, each in a workspace of its own. */
+const shared = new Map<TopologyKind, Promise<Installation>>();
+
+/**
+ * A whole installation on real servers, with one workspace, its administrator, and a receiver for its webhooks. Without a
+ * setup it is shared, and runs until the process ends.
+ */
 export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promise<RunningToolgate> {
+  await using resources = new AsyncDisposableStack();
+  if (Object.keys(setup).length > 0) {
+    return await openWorkspace(resources.use(await startInstallation(kind, setup)), resources);
+  }
+  const installation = shared.get(kind) ?? startInstallation(kind, SHARED);
+  shared.set(kind, installation);
+  return await openWorkspace(await installation, resources);
+}
+
+async function startInstallation(kind: TopologyKind, setup: Setup): Promise<Installation> {
   await using resources = new AsyncDisposableStack();
   const dataDir = resources.adopt(await mkdtemp(join(tmpdir(), "toolgate-e2e-")), (dir) =>
     rm(dir, { recursive: true }),
   );
-  const [nats, redis, receiver] = await Promise.all([testNats(), testRedis(), startReceiver({ tls: true })]);
-  for (const resource of [nats, redis, receiver]) resources.use(resource);
+  const [nats, redis, certificate] = await Promise.all([testNats(), testRedis(), makeLoopbackCertificate(new Date())]);
+  for (const resource of [nats, redis]) resources.use(resource);
   const postgres = setup.ownPostgres ? resources.use(await testPostgres()) : undefined;
   const database = resources.use(await testDatabase(postgres?.url));
   const targetCaFile = join(dataDir, "receiver-ca.pem");
-  await writeFile(targetCaFile, receiver.ca ?? "");
+  await writeFile(targetCaFile, certificate.ca);
   const passwords = Object.fromEntries(SERVICES_WITH_SCHEMA.map((name) => [name, randomBytes(16).toString("hex")]));
   await migrateAll(database.url, passwords);
   const { log = () => {}, otherNats = nats } = setup;
@@ -111,43 +139,43 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
     logins: loginsAt({ nats: otherNats.urls, redis: redis.urls, postgres: roleUrls(database.url, passwords) }),
     port: 0,
     dataDir,
-    allowedTargets: [new URL(receiver.url).host, ...(setup.allowedTargets ?? [])],
+    allowedTargets: ["127.0.0.1", ...(setup.allowedTargets ?? [])],
     targetCaFile,
     ...(setup.env && { env: setup.env }),
     log,
   };
   const running = await start(kind, settings, setup);
   resources.defer(() => running.stop());
-  const pool = resources.adopt(createPool({ url: database.url, maxConnections: 3, applicationName: "test" }), (owned) =>
-    owned.end(),
-  );
-  const account = { workspace: `w-${randomUUID().slice(0, 8)}`, email: "admin@example.test", password: "a password" };
-  await provision(pool, { ...account, role: "admin" });
-  const manage = await loginTo(running.baseUrl, account);
-  if (!manage) throw new Error("the administrator cannot log in");
-  const { baseUrl, gatewayUrls, opsUrls, rpcUrls, serviceKeys } = running;
-  const urls = Object.entries(rpcUrls).filter(([, url]) => url !== "");
+  const urls = Object.entries(running.rpcUrls).filter(([, url]) => url !== "");
   const env = {
     ...(await serviceEnvironment(settings)),
     ...Object.fromEntries(urls.map(([name, url]) => [urlVariable(name as ServiceName), url])),
   };
+  const { databaseUrl, logins } = settings;
   const owned = resources.move();
   return {
-    baseUrl,
-    gatewayUrls,
-    opsUrls,
-    rpcUrls,
-    serviceKeys,
-    env,
-    logins: settings.logins,
-    pool,
-    databaseUrl: database.url,
-    manage,
-    account,
-    receiver,
-    nats,
-    redis,
-    postgres,
+    ...{ running, certificate, databaseUrl, env, logins, nats, redis, postgres },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** A workspace of the installation; `resources` owns what is made for it. */
+async function openWorkspace(installation: Installation, resources: AsyncDisposableStack): Promise<RunningToolgate> {
+  const { running, certificate, databaseUrl, env, logins, nats, redis, postgres } = installation;
+  const receiver = resources.use(await startReceiver({ tls: certificate }));
+  const pool = resources.adopt(createPool({ url: databaseUrl, maxConnections: 3, applicationName: "test" }), (owned) =>
+    owned.end(),
+  );
+  const name = randomUUID().slice(0, 8);
+  const account = { workspace: `w-${name}`, email: `admin-${name}@example.test`, password: "a password" };
+  await provision(pool, { ...account, role: "admin" });
+  const manage = await loginTo(running.baseUrl, account);
+  if (!manage) throw new Error("the administrator cannot log in");
+  const { baseUrl, gatewayUrls, opsUrls, rpcUrls, serviceKeys } = running;
+  const owned = resources.move();
+  return {
+    ...{ baseUrl, gatewayUrls, opsUrls, rpcUrls, serviceKeys, env, logins, pool, databaseUrl },
+    ...{ manage, account, receiver, nats, redis, postgres },
     processes: () => running.processes(),
     ...managed(manage, receiver),
     call: (tool, secret, args = {}) =>

@@ -53,7 +53,7 @@ const EMITTING = `export default async (_, ctx) => {
 };`;
 
 export async function twoTenants(): Promise<Tenants> {
-  const toolgate = await runToolgate("single");
+  const toolgate = await runToolgate("single", { alone: true });
   const { email, password, workspace } = toolgate.account;
   const first = { workspace, manage: toolgate.manage, call: await callerOf(toolgate, { email, password }, workspace) };
   const account = { email: "admin@second.test", password: "a password", workspace: `s-${randomUUID().slice(0, 8)}` };

@@ -24,7 +24,7 @@ export interface Storyteller extends AsyncDisposable {
 export async function openStories(kind: TopologyKind, setup: Setup = {}): Promise<[ChatFrontDoor, Storyteller]> {
   await using resources = new AsyncDisposableStack();
   const server = resources.use(await startOpenAiServer());
-  const door = resources.use(await openChat(kind, { ...setup, allowedTargets: ["127.0.0.1"] }));
+  const door = resources.use(await openChat(kind, setup));
   await door.toolgate.manage("chat.v1.ModelService/SaveModel", {
     name: "storyteller",
     provider: "MODEL_PROVIDER_OPENAI_COMPATIBLE",

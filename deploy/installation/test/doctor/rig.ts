@@ -29,7 +29,7 @@ export interface DoctorRig extends AsyncDisposable {
 
 export async function startDoctorRig(): Promise<DoctorRig> {
   await using resources = new AsyncDisposableStack();
-  const toolgate = resources.use(await runToolgate("split"));
+  const toolgate = resources.use(await runToolgate("split", { alone: true }));
   const folder = resources.adopt(await mkdtemp(join(tmpdir(), "toolgate-doctor-")), (made) =>
     rm(made, { recursive: true }),
   );

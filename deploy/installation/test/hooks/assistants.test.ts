@@ -27,7 +27,7 @@ let models: ModelServer;
 let hook: TestHook;
 beforeAll(async () => {
   models = await startOpenAiServer();
-  hooks = await runHooks("single", { env: { ALLOWED_TARGETS: "127.0.0.1" } });
+  hooks = await runHooks("single");
   const { toolgate } = hooks;
   const parameters = { type: "object", properties: { text: { type: "string" } } };
   await toolgate.saveTool("note", { parameters, handler: NOTE });

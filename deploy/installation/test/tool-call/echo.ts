@@ -1,4 +1,4 @@
-import { type RunningToolgate, runToolgate, type TopologyKind } from "../running-toolgate.ts";
+import { type RunningToolgate, runToolgate, type Setup, type TopologyKind } from "../running-toolgate.ts";
 
 /** A tool that returns its arguments and whether the run is read-only. */
 export const ECHO = {
@@ -11,12 +11,9 @@ export const ECHO = {
   handler: "export default async (args, ctx) => ({ success: true, args, read_only: ctx.read_only });",
 };
 
-/** An installation with two replicas of key-auth and the tool `echo`. */
-export async function runWithEcho(
-  kind: TopologyKind,
-  log: (line: string) => void = () => {},
-): Promise<RunningToolgate> {
-  const toolgate = await runToolgate(kind, { replicas: { "key-auth": 2 }, log });
+/** An installation with the tool `echo`. */
+export async function runWithEcho(kind: TopologyKind, setup: Setup = {}): Promise<RunningToolgate> {
+  const toolgate = await runToolgate(kind, setup);
   await toolgate.saveTool("echo", ECHO);
   return toolgate;
 }

@@ -13,7 +13,7 @@ const _REFUSED = '{"success":false,"error":"Ungueltiger oder fehlender API-Key"}
 let toolgate: RunningToolgate;
 let secret: string;
 beforeAll(async () => {
-  toolgate = await runToolgate("single");
+  toolgate = await runToolgate("single", { alone: true });
   await toolgate.saveTool("echo", ECHO);
   ({ secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 10_000 }));
 });

@@ -34,7 +34,7 @@ async function callInEachWay(toolgate: RunningToolgate, tool: string, secret: st
 let toolgate: RunningToolgate;
 const lines: string[] = [];
 beforeAll(async () => {
-  toolgate = await runWithEcho("single", (line) => lines.push(line));
+  toolgate = await runWithEcho("single", { log: (line) => lines.push(line) });
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());
 
