@@ -4,11 +4,12 @@ import type {
   ClientSessionRequestOptions,
   OutgoingHttpHeaders,
 } from "node:http2";
-import { connect, constants } from "node:http2";
+import { connect } from "node:http2";
 import type { Duplex } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { GrpcTransportOptions } from "@connectrpc/connect-node";
-import { FLOW_WINDOW_BYTES, KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST, SILENT_TICKS_UNTIL_PROBE } from "./limits.ts";
+import { keepAlive } from "./keep-alive.ts";
+import { FLOW_WINDOW_BYTES } from "./limits.ts";
 
 /** What opens the streams of a gRPC transport. */
 export type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
@@ -25,8 +26,7 @@ export type ConnectSocket = () => Duplex;
 export class StreamSession implements SessionManager, Disposable {
   readonly authority: string;
   #session: ClientHttp2Session | undefined;
-  #keepalive: NodeJS.Timeout | undefined;
-  #silentTicks = 0;
+  #watch: ReturnType<typeof keepAlive> | undefined;
   readonly #connectSocket: ConnectSocket | undefined;
 
   constructor(address: string, connectSocket?: ConnectSocket) {
@@ -46,11 +46,10 @@ export class StreamSession implements SessionManager, Disposable {
   }
 
   notifyResponseByteRead(): void {
-    this.#silentTicks = 0;
+    this.#watch?.heard();
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#keepalive);
     this.#session?.destroy();
   }
 
@@ -61,26 +60,8 @@ export class StreamSession implements SessionManager, Disposable {
     });
     // The stream gets every error of its session; without a listener here the process would crash.
     session.on("error", () => undefined);
-    session.once("close", () => clearInterval(this.#keepalive));
-    this.#keepalive = setInterval(() => this.#watch(session), KEEPALIVE_TICK_MS);
+    this.#watch = keepAlive(session);
     return session;
-  }
-
-  /**
-   * Counts ticks of its timer, not time, so that a pause of this process does not look like a silent peer. Probes
-   * with empty SETTINGS, which the peer must acknowledge: Node sends no pings once the peer has sent GOAWAY, so a
-   * draining server with open calls would look dead.
-   */
-  #watch(session: ClientHttp2Session): void {
-    if (session.destroyed || session.connecting) return;
-    this.#silentTicks += 1;
-    if (this.#silentTicks > SILENT_TICKS_UNTIL_LOST) {
-      session.destroy(new ConnectError("the server does not respond", Code.Unavailable), constants.NGHTTP2_CANCEL);
-    } else if (this.#silentTicks > SILENT_TICKS_UNTIL_PROBE) {
-      session.settings({}, (error) => {
-        if (error === null) this.#silentTicks = 0;
-      });
-    }
   }
 }
 

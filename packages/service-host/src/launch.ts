@@ -13,7 +13,6 @@ import { createReadiness } from "./process/readiness.ts";
 import { untilStopSignal } from "./process/stop-signal.ts";
 import { hotCallStreams, unaryRoutes } from "./rpc/hot-calls.ts";
 import { startRpcServer } from "./rpc/rpc-server.ts";
-import { sharedStreamRoutes } from "./rpc/shared-streams.ts";
 import type { Service, ServiceDefinition } from "./service.ts";
 import { openProcessTls, type ProcessTls } from "./tls/process-tls.ts";
 import { readTlsFiles, type TlsFiles } from "./tls/settings.ts";
@@ -116,10 +115,8 @@ async function run(
   const authentication = { callers: createCallerReader(name, publicKeys, Date.now), principals };
   const unary = unaryRoutes(name, service);
   const streams = hotCallStreams(name, service, { log, drainSignal: draining.signal });
-  const shared = sharedStreamRoutes(name, service, { log, authentication, drainSignal: draining.signal });
   const routes = (router: ConnectRouter) => {
     unary(router);
-    shared(router);
     streams.routes(router);
   };
   // Disposed after the RPC server, so that probes get responses to the end.

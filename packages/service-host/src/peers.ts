@@ -1,30 +1,14 @@
-import type {
-  DescMessage,
-  DescMethodServerStreaming,
-  DescMethodUnary,
-  MessageInitShape,
-  MessageShape,
-} from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import type { CallOptions } from "@toolgate/call-stream/call";
 import { createCallStream } from "@toolgate/call-stream/client";
-import { createSharedStreams, type SharedStreams } from "@toolgate/call-stream/shared-streams/client";
-import type { SharedStreamMethod } from "@toolgate/call-stream/shared-streams/connection";
 import { streamTransport } from "@toolgate/call-stream/transport";
 import type { HotCall } from "@toolgate/service-registry/service-entry";
-import {
-  peersOf,
-  SERVICE_NAMES,
-  SERVICES,
-  type ServiceName,
-  serviceEntry,
-  urlVariable,
-} from "@toolgate/service-registry/services";
+import { peersOf, SERVICE_NAMES, SERVICES, type ServiceName, urlVariable } from "@toolgate/service-registry/services";
 import { callerInterceptor, rpcName } from "./access.ts";
 import { type Env, readConfig } from "./env.ts";
 import type { ServiceTokens } from "./identity/service-token.ts";
 import type { Logger } from "./logger.ts";
-import { PRINCIPAL_HEADER } from "./principal.ts";
 import { serverAddresses } from "./rpc/addresses.ts";
 import { remoteTransport } from "./rpc/transport.ts";
 import type { ProcessTls } from "./tls/process-tls.ts";
@@ -38,17 +22,7 @@ export interface Peers {
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
   ): PeerCall<MessageShape<I>, MessageShape<O>>;
-  /** An RPC of the registry's shared streams: over one connection per process, or as a call in the same process. */
-  stream<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodServerStreaming<I, O>,
-  ): PeerStream<MessageInitShape<I>, MessageShape<O>>;
 }
-
-/** A call of an RPC that responds with a stream. Without a limit of time. */
-export type PeerStream<I, O> = (
-  request: I,
-  options: { headers: Readonly<Record<string, string>>; signal?: AbortSignal },
-) => AsyncIterable<O>;
 
 /** A hot call. Takes at most the time in the registry; the caller may allow less. Rejects as a `Call` does. */
 type PeerCall<I, O> = (request: I, options?: Partial<CallOptions>) => Promise<O>;
@@ -83,7 +57,6 @@ export function remotePeers(
 ): Peers & AsyncDisposable {
   const transports: PeerTransports = {};
   const streams: AsyncDisposable[] = [];
-  const shared: Partial<Record<ServiceName, SharedStreams>> = {};
   const urlOf = (service: ServiceName) => {
     const url = urls[service];
     if (!url) throw new Error(`configuration: ${urlVariable(service)} is missing`);
@@ -110,24 +83,6 @@ export function remotePeers(
       streams.push(calls);
       return (request, options) => calls.call(request, { timeoutMs, ...options });
     },
-    stream(method) {
-      const { service, stream } = sharedStreamOf(method);
-      const url = urlOf(service);
-      if (!shared[service]) {
-        const opened = createSharedStreams({
-          method: stream,
-          addresses: () => serverAddresses(url),
-          transportFor: transportFor(service),
-          reconnect: RECONNECT,
-          onError: (error) => log.warn({ err: error }, "shared streams"),
-        });
-        shared[service] = opened;
-        streams.push(opened);
-      }
-      const { open } = shared[service];
-      return (request, { headers, signal }) =>
-        open(method, request, { principal: headers[PRINCIPAL_HEADER] ?? "", signal });
-    },
     async [Symbol.asyncDispose]() {
       await Promise.all(streams.map((stream) => stream[Symbol.asyncDispose]()));
     },
@@ -141,16 +96,4 @@ export function hotCallOf(method: DescMethodUnary): HotCall & { service: Service
     if (found) return { ...found, service };
   }
   throw new Error(`${rpcName(method)} is not a hot call in the service registry`);
-}
-
-/** The service of a shared stream and the RPC that carries it. Throws for any other method. */
-export function sharedStreamOf(method: DescMethodServerStreaming): {
-  service: ServiceName;
-  stream: SharedStreamMethod;
-} {
-  for (const service of SERVICE_NAMES) {
-    const { sharedStreams } = serviceEntry(service);
-    if (sharedStreams?.methods.includes(method)) return { service, stream: sharedStreams.stream };
-  }
-  throw new Error(`${rpcName(method)} is not a shared stream in the service registry`);
 }

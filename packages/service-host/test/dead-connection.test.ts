@@ -46,3 +46,12 @@ test("a call that was only slow does not affect the other calls on its connectio
   gate.resolve();
   expect((await patient).token).toBe("patient");
 });
+
+test("a connection that dies silently ends a call long before its time is over", async () => {
+  await using rig = await rpcRig((router) => router.service(SessionService, { login: () => ({ token: "s" }) }));
+  await using proxy = await startTcpProxy(rig.baseUrl);
+  const client = createClient(SessionService, transportTo(proxy.url));
+  expect((await client.login({})).token).toBe("s");
+  proxy.freeze();
+  expect(await codeOf(client.login({}, { timeoutMs: 300_000 }))).toBe(Code.Unavailable);
+});

@@ -1,15 +1,5 @@
-import type {
-  DescMethodBiDiStreaming,
-  DescMethodServerStreaming,
-  DescMethodUnary,
-  DescService,
-} from "@bufbuild/protobuf";
-import type {
-  CallBatchSchema,
-  ItemBatchSchema,
-  OpenBatchSchema,
-  ReplyBatchSchema,
-} from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
+import type { DescMethodBiDiStreaming, DescMethodUnary, DescService } from "@bufbuild/protobuf";
+import type { CallBatchSchema, ReplyBatchSchema } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 
 /** What a process must be given to work: a server, or the keys that seal secrets. */
 export type Need = "postgres" | "redis" | "nats" | "sealing-keys";
@@ -20,12 +10,6 @@ export interface HotCall {
   /** Longest time that a call may take. A process that stops waits this long for its calls. */
   readonly timeoutMs: number;
   readonly stream: DescMethodBiDiStreaming<typeof CallBatchSchema, typeof ReplyBatchSchema>;
-}
-
-/** RPCs that respond with streams, and the RPC that carries many of them over one stream. */
-export interface SharedStreamsEntry {
-  readonly methods: readonly DescMethodServerStreaming[];
-  readonly stream: DescMethodBiDiStreaming<typeof OpenBatchSchema, typeof ItemBatchSchema>;
 }
 
 /** The part of a service that one process may run alone (`ROLES`). */
@@ -53,7 +37,6 @@ export interface Variable {
 export interface ServiceEntry {
   readonly rpcs: readonly DescService[];
   readonly hotCalls: readonly HotCall[];
-  readonly sharedStreams?: SharedStreamsEntry;
   /** Its schema in Postgres; undefined when it owns no tables. */
   readonly schema: string | undefined;
   readonly needs: readonly Need[];

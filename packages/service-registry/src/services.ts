@@ -95,10 +95,6 @@ export const SERVICES = {
   chat: {
     rpcs: [ChatService, AssistantService, ModelService, AssistantRunService],
     hotCalls: [],
-    sharedStreams: {
-      methods: [ChatService.method.streamAnswer, ChatService.method.resume],
-      stream: ChatService.method.sharedStreams,
-    },
     schema: "chat",
     needs: ["postgres", "nats", "sealing-keys"],
     databaseConnections: { fallback: 8, min: 2, max: 100 },

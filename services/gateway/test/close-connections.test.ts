@@ -15,7 +15,6 @@ const unused = () => {
 const peers: Peers = {
   transport: () => remoteTransport("http://127.0.0.1:1", () => "token"),
   call: () => async () => unused(),
-  stream: () => unused,
 };
 
 interface Answer {

@@ -26,10 +26,7 @@ const unused = async () => {
   throw new Error("no call gets this far");
 };
 const nobody = remoteTransport(NOBODY_THERE, () => "token");
-const nothing = () => {
-  throw new Error("no stream gets this far");
-};
-const peers: Peers = { transport: () => nobody, call: () => unused, stream: () => nothing };
+const peers: Peers = { transport: () => nobody, call: () => unused };
 
 /** The HTTP server with one key that is always valid and a tool that takes no arguments. */
 async function startServer(usage: UsageRecord[] = [], requestTimeoutMs = REQUEST_TIMEOUT_MS) {

@@ -123,9 +123,6 @@ export async function runKeyAuth({
     call() {
       throw new Error("key-auth makes no hot calls");
     },
-    stream() {
-      throw new Error("key-auth opens no streams");
-    },
   };
   const sealingKeys = [{ version: 1, key: randomBytes(32) }];
   const running: KeyAuth[] = [];

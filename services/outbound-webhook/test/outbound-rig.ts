@@ -92,9 +92,6 @@ function keyAuthStandIn(emails: string[]): Peers {
     call() {
       throw new Error("this service makes no hot calls");
     },
-    stream() {
-      throw new Error("this service opens no streams");
-    },
   };
 }
 

@@ -35,7 +35,7 @@ import { type Overrides, start, type ToolRunner } from "../src/service.ts";
 const callsNobody = () => {
   throw new Error("tool-runner makes no hot calls");
 };
-const PEERS: Peers = { transport: testKeyAuth, call: callsNobody, stream: callsNobody };
+const PEERS: Peers = { transport: testKeyAuth, call: callsNobody };
 
 export interface ToolCall {
   /** Default: the rig's. */

@@ -8,7 +8,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file toolgate/call_stream/v1/call_stream.proto.
  */
 export const file_toolgate_call_stream_v1_call_stream = /*@__PURE__*/
-  fileDesc("Cil0b29sZ2F0ZS9jYWxsX3N0cmVhbS92MS9jYWxsX3N0cmVhbS5wcm90bxIXdG9vbGdhdGUuY2FsbF9zdHJlYW0udjEiTAoJQ2FsbEJhdGNoEiwKBWNhbGxzGAEgAygLMh0udG9vbGdhdGUuY2FsbF9zdHJlYW0udjEuQ2FsbBIRCgljYW5jZWxsZWQYAiADKA0idAoEQ2FsbBIKCgJpZBgBIAEoDRIPCgdyZXF1ZXN0GAIgASgMEhIKCnRpbWVvdXRfbXMYAyABKA0SEgoKcmVxdWVzdF9pZBgEIAEoCRITCgt0cmFjZXBhcmVudBgFIAEoCRISCgp0cmFjZXN0YXRlGAYgASgJIlEKClJlcGx5QmF0Y2gSLwoHcmVwbGllcxgBIAMoCzIeLnRvb2xnYXRlLmNhbGxfc3RyZWFtLnYxLlJlcGx5EhIKCmdvaW5nX2F3YXkYAiABKAgiZgoFUmVwbHkSCgoCaWQYASABKA0SEgoIcmVzcG9uc2UYAiABKAxIABIzCgdmYWlsdXJlGAMgASgLMiAudG9vbGdhdGUuY2FsbF9zdHJlYW0udjEuRmFpbHVyZUgAQggKBnJlc3VsdCIoCgdGYWlsdXJlEgwKBGNvZGUYASABKA0SDwoHbWVzc2FnZRgCIAEoCSJ3CglPcGVuQmF0Y2gSLQoGb3BlbmVkGAEgAygLMh0udG9vbGdhdGUuY2FsbF9zdHJlYW0udjEuT3BlbhIMCgRsZWZ0GAIgAygNEi0KBXRha2VuGAMgAygLMh4udG9vbGdhdGUuY2FsbF9zdHJlYW0udjEuVGFrZW4igAEKBE9wZW4SCgoCaWQYASABKA0SCwoDcnBjGAIgASgJEg8KB3JlcXVlc3QYAyABKAwSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnJlcXVlc3RfaWQYBSABKAkSEwoLdHJhY2VwYXJlbnQYBiABKAkSEgoKdHJhY2VzdGF0ZRgHIAEoCSIiCgVUYWtlbhIKCgJpZBgBIAEoDRINCgVieXRlcxgCIAEoDSJNCglJdGVtQmF0Y2gSLAoFaXRlbXMYASADKAsyHS50b29sZ2F0ZS5jYWxsX3N0cmVhbS52MS5JdGVtEhIKCmdvaW5nX2F3YXkYAiABKAgiXAoESXRlbRIKCgJpZBgBIAEoDRIRCgdtZXNzYWdlGAIgASgMSAASKwoDZW5kGAMgASgLMhwudG9vbGdhdGUuY2FsbF9zdHJlYW0udjEuRW5kSABCCAoGcmVzdWx0IlYKA0VuZBIMCgRjb2RlGAEgASgNEg8KB21lc3NhZ2UYAiABKAkSMAoHZGV0YWlscxgDIAMoCzIfLnRvb2xnYXRlLmNhbGxfc3RyZWFtLnYxLkRldGFpbCIlCgZEZXRhaWwSDAoEdHlwZRgBIAEoCRINCgV2YWx1ZRgCIAEoDGIGcHJvdG8z");
+  fileDesc("Cil0b29sZ2F0ZS9jYWxsX3N0cmVhbS92MS9jYWxsX3N0cmVhbS5wcm90bxIXdG9vbGdhdGUuY2FsbF9zdHJlYW0udjEiTAoJQ2FsbEJhdGNoEiwKBWNhbGxzGAEgAygLMh0udG9vbGdhdGUuY2FsbF9zdHJlYW0udjEuQ2FsbBIRCgljYW5jZWxsZWQYAiADKA0idAoEQ2FsbBIKCgJpZBgBIAEoDRIPCgdyZXF1ZXN0GAIgASgMEhIKCnRpbWVvdXRfbXMYAyABKA0SEgoKcmVxdWVzdF9pZBgEIAEoCRITCgt0cmFjZXBhcmVudBgFIAEoCRISCgp0cmFjZXN0YXRlGAYgASgJIlEKClJlcGx5QmF0Y2gSLwoHcmVwbGllcxgBIAMoCzIeLnRvb2xnYXRlLmNhbGxfc3RyZWFtLnYxLlJlcGx5EhIKCmdvaW5nX2F3YXkYAiABKAgiZgoFUmVwbHkSCgoCaWQYASABKA0SEgoIcmVzcG9uc2UYAiABKAxIABIzCgdmYWlsdXJlGAMgASgLMiAudG9vbGdhdGUuY2FsbF9zdHJlYW0udjEuRmFpbHVyZUgAQggKBnJlc3VsdCIoCgdGYWlsdXJlEgwKBGNvZGUYASABKA0SDwoHbWVzc2FnZRgCIAEoCWIGcHJvdG8z");
 
 /**
  * Describes the message toolgate.call_stream.v1.CallBatch.
@@ -44,53 +44,4 @@ export const ReplySchema = /*@__PURE__*/
  */
 export const FailureSchema = /*@__PURE__*/
   messageDesc(file_toolgate_call_stream_v1_call_stream, 4);
-
-/**
- * Describes the message toolgate.call_stream.v1.OpenBatch.
- * Use `create(OpenBatchSchema)` to create a new message.
- */
-export const OpenBatchSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_call_stream_v1_call_stream, 5);
-
-/**
- * Describes the message toolgate.call_stream.v1.Open.
- * Use `create(OpenSchema)` to create a new message.
- */
-export const OpenSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_call_stream_v1_call_stream, 6);
-
-/**
- * Describes the message toolgate.call_stream.v1.Taken.
- * Use `create(TakenSchema)` to create a new message.
- */
-export const TakenSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_call_stream_v1_call_stream, 7);
-
-/**
- * Describes the message toolgate.call_stream.v1.ItemBatch.
- * Use `create(ItemBatchSchema)` to create a new message.
- */
-export const ItemBatchSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_call_stream_v1_call_stream, 8);
-
-/**
- * Describes the message toolgate.call_stream.v1.Item.
- * Use `create(ItemSchema)` to create a new message.
- */
-export const ItemSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_call_stream_v1_call_stream, 9);
-
-/**
- * Describes the message toolgate.call_stream.v1.End.
- * Use `create(EndSchema)` to create a new message.
- */
-export const EndSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_call_stream_v1_call_stream, 10);
-
-/**
- * Describes the message toolgate.call_stream.v1.Detail.
- * Use `create(DetailSchema)` to create a new message.
- */
-export const DetailSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_call_stream_v1_call_stream, 11);
 

@@ -5,7 +5,6 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ItemBatchSchema, OpenBatchSchema } from "../../call_stream/v1/call_stream_pb.js";
 
 /**
  * Describes the file toolgate/chat/v1/chat.proto.
@@ -961,16 +960,6 @@ export declare const ChatService: GenService<{
     methodKind: "server_streaming";
     input: typeof ResumeRequestSchema;
     output: typeof ResumeResponseSchema;
-  },
-  /**
-   * StreamAnswer and Resume as frames of one long-lived stream, for a process with many of them.
-   *
-   * @generated from rpc toolgate.chat.v1.ChatService.SharedStreams
-   */
-  sharedStreams: {
-    methodKind: "bidi_streaming";
-    input: typeof OpenBatchSchema;
-    output: typeof ItemBatchSchema;
   },
   /**
    * A page of messages, oldest first. It ends early when it is larger than 1 MB.

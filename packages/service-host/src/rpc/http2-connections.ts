@@ -7,6 +7,7 @@ import {
   type OutgoingHttpHeaders,
 } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { keepAlive } from "@toolgate/call-stream/keep-alive";
 import { type ConnectSocket, type SessionManager, untilConnected } from "@toolgate/call-stream/stream-session";
 
 interface Connection {
@@ -85,6 +86,7 @@ export class Http2Connections implements SessionManager {
     });
     const connection: Connection = { session, connected: untilConnected(session), openStreams: 0 };
     this.#open.add(connection);
+    keepAlive(session, () => connection.openStreams > 0);
     // Streams get every error of their session; without a listener here the process would crash.
     session.on("error", () => {});
     session.once("close", () => this.#open.delete(connection));

@@ -8,7 +8,7 @@ import { type Authentication, assertMayCall, rpcName } from "../access.ts";
 import { principalKeysOf } from "../identity/principal-keys.ts";
 import { createPrincipalReader } from "../identity/principal-token.ts";
 import type { Logger } from "../logger.ts";
-import { hotCallOf, type Peers, sharedStreamOf } from "../peers.ts";
+import { hotCallOf, type Peers } from "../peers.ts";
 import type { Service } from "../service.ts";
 import { hotCallsOf, unaryRoutes } from "./hot-calls.ts";
 import { type LocalServer, localServer, TRUSTED_CALLERS } from "./transport.ts";
@@ -76,15 +76,6 @@ function localPeers(
         const handler = found ? undefined : handlers.get(method);
         if (handler) found = directCall(handler, { rpc, caller, onError });
         return found ? found(request, { timeoutMs, ...options }) : Promise.reject(notStarted(service));
-      };
-    },
-    stream(method) {
-      const { service } = sharedStreamOf(method);
-      return async function* stream(request, { headers, signal }) {
-        const input = (async function* () {
-          yield request;
-        })();
-        yield* (await transportTo(service).stream(method, signal, 0, headers, input)).message;
       };
     },
   };

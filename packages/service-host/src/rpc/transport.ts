@@ -54,12 +54,11 @@ type ConnectTls = Pick<ProcessTls, "connectHttp2">;
 
 /**
  * gRPC over HTTP/2 to another service, with the caller's token, and with `tls` encrypted. Several base URLs, separated by
- * commas, are used one after another; a unary call passes over those that accept no connection. A unary call that a stopping server has
+ * commas, are used one after another; those that accept no connection are passed over. A unary call that a stopping server has
  * refused unseen is sent again.
  *
- * No keepalive pings are sent, because Node sends none after the server's GOAWAY, and a server that lets its calls end would
- * look dead. Instead, after a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the old
- * one may be dead; calls under way on the old one have a minute to end.
+ * After a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the old one may be dead;
+ * calls under way on the old one have a minute to end.
  */
 export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: ConnectTls): Transport {
   const servers = baseUrls.split(",").map((baseUrl) => serverAt(baseUrl.trim(), tokenFor, tls));
@@ -82,7 +81,7 @@ export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: Conn
         }
       }
     },
-    stream: (...call) => next().stream(...call),
+    stream: async (...call) => (await nextReachable()).stream(...call),
   };
 }
 

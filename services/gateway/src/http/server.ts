@@ -39,7 +39,7 @@ export interface HttpServerOptions {
   calls: CallContext;
   receiveHook: ReceiveHook;
   /** The other services' RPCs, without the hot calls of tools, which are in `calls`. */
-  peers: Pick<Peers, "transport"> & Partial<Pick<Peers, "call" | "stream">>;
+  peers: Pick<Peers, "transport"> & Partial<Pick<Peers, "call">>;
   publicUrl: string;
   trustedProxies: string[];
   /** A request that is not complete after this time is cut. */
@@ -114,8 +114,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);
   const { answerLimits } = options;
-  const { call, stream } = peers;
-  const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), call, stream };
+  const { call } = peers;
+  const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), call };
   await app.register(chatRoutes({ ...chatPeers, origins, answerLimits, uploads: calls.slots.uploads, log }));
   await app.register(managementRoutes(peers, calls.slots.management, log));
   return app;

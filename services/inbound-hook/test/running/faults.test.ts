@@ -26,7 +26,6 @@ afterAll(() => rig?.[Symbol.asyncDispose]());
 
 function faulty(real: Peers): Peers {
   return {
-    stream: real.stream,
     transport: real.transport,
     call(method) {
       const call = real.call(method);

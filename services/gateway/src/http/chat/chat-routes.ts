@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
-import { type CallOptions, createClient, type Transport } from "@connectrpc/connect";
+import { createClient, type Transport } from "@connectrpc/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { AuthorizeRequestSchema, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
-import type { PeerStream, Peers } from "@toolgate/service-host/peers";
+import type { Peers } from "@toolgate/service-host/peers";
 import type { Slots } from "@toolgate/slots/slots";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CHAT_INTERNAL, invalidChatRequest } from "../../domain/chat/chat-responses.ts";
@@ -38,18 +38,11 @@ const HANDLERS: Readonly<Record<ChatPath, ChatHandler>> = {
   "/chat/stop": stopTurn,
 };
 
-/** Without a limit of time: an answer takes as long as its model. */
-function unshared<I, O>(call: (request: I, options: CallOptions) => AsyncIterable<O>): PeerStream<I, O> {
-  return (request, options) => call(request, { ...options, timeoutMs: 0 });
-}
-
 interface ChatOptions {
   chat: Transport;
   keyAuth: Transport;
   /** Absent: hot calls are calls over `keyAuth`. */
   call: Peers["call"] | undefined;
-  /** Absent: streams are calls over `chat`. */
-  stream: Peers["stream"] | undefined;
   origins: AllowedOrigins;
   answerLimits: AnswerLimits | undefined;
   uploads: Slots;
@@ -57,15 +50,13 @@ interface ChatOptions {
 }
 
 /** Chats of users with assistants: JSON, forms and server-sent events, translated into the RPCs of chat. */
-export function chatRoutes({ chat, keyAuth, origins, call, stream, answerLimits, uploads, log }: ChatOptions) {
+export function chatRoutes({ chat, keyAuth, origins, call, answerLimits, uploads, log }: ChatOptions) {
   const client = createClient(ChatService, chat);
   const sessions = createClient(SessionService, keyAuth);
   const authorize = call?.(SessionService.method.authorize) ?? sessions.authorize;
   const streams = new OpenStreams();
   const context: ChatContext = {
     chat: client,
-    streamAnswer: stream?.(ChatService.method.streamAnswer) ?? unshared(client.streamAnswer),
-    resume: stream?.(ChatService.method.resume) ?? unshared(client.resume),
     sessions,
     authorize: (question) => authorize(create(AuthorizeRequestSchema, question)),
     origins,

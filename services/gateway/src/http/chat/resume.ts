@@ -8,7 +8,7 @@ import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { SseStream } from "./sse-stream.ts";
-import { continued, endFailed } from "./upstream.ts";
+import { continued, endFailed, NO_TIMEOUT } from "./upstream.ts";
 
 /** [CHAT-17] [CHAT-22] GET /chat/resume */
 export async function resumeStream(
@@ -62,7 +62,7 @@ async function relay(
   let after = values.after === undefined ? undefined : BigInt(values.after);
   const open = async () => {
     const request = { chatId, replayOnly, from: pointOf(after, since) };
-    return context.resume(request, { headers: await headers(), signal });
+    return context.chat.resume(request, { headers: await headers(), signal, timeoutMs: NO_TIMEOUT });
   };
   try {
     for await (const { item, replayed } of continued(open, idOf, signal)) {

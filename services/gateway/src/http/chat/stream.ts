@@ -8,7 +8,7 @@ import type { ChatContext } from "./context.ts";
 import { idempotencyKeyOf, lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { resumeReconnected } from "./resume.ts";
 import { SseStream } from "./sse-stream.ts";
-import { continued, endFailed } from "./upstream.ts";
+import { continued, endFailed, NO_TIMEOUT } from "./upstream.ts";
 
 /** [CHAT-15] [CHAT-16] GET /chat/stream: one message, and the answer as events. */
 export async function streamAnswer(
@@ -41,7 +41,7 @@ async function relay(
   let last = BigInt(values.after);
   const open = async () => {
     const request = { ...values, clientMessageId, afterEventId: last };
-    return context.streamAnswer(request, { headers: await headers(), signal });
+    return context.chat.streamAnswer(request, { headers: await headers(), signal, timeoutMs: NO_TIMEOUT });
   };
   try {
     for await (const { event, replayed } of continued(open, ({ event }) => event?.id, signal)) {
