@@ -1,10 +1,10 @@
-import { fairQueueTables } from "@toolgate/postgres/fair-queue/tables";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { SERVICE_NAMES, serviceEntry } from "@toolgate/service-registry/services";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { fairQueueTables } from "../../../packages/postgres/test/fair-queue/tables.ts";
 
 const OWNERS = SERVICE_NAMES.filter((name) => serviceEntry(name).schema !== undefined);
 const TABLES = ["group", "member", "item"];

@@ -1,7 +1,7 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import { type ConnectSocket, Http2Connections } from "./http2-connections.ts";
 import { READ_MAX_BYTES } from "./limits.ts";
-import { type ConnectSocket, StreamSession } from "./stream-session.ts";
 
 /** A transport with its own connection; disposing it closes the connection. */
 type StreamTransport = Transport & Disposable;
@@ -17,13 +17,13 @@ export function streamTransport(
   interceptors: Interceptor[] = [],
   connectSocket?: ConnectSocket,
 ): StreamTransport {
-  const session = new StreamSession(address, connectSocket);
+  const connections = new Http2Connections(address, connectSocket);
   const { unary, stream } = createGrpcTransport({
-    baseUrl: session.authority,
-    sessionManager: session,
+    baseUrl: connections.authority,
+    sessionManager: connections,
     interceptors,
     acceptCompression: [],
     readMaxBytes: READ_MAX_BYTES,
   });
-  return { unary, stream, [Symbol.dispose]: () => session[Symbol.dispose]() };
+  return { unary, stream, [Symbol.dispose]: () => connections.abort() };
 }

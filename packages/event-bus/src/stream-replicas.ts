@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { PermissionViolationError } from "@nats-io/transport-node";
 import { type Bus, unlessDisconnected } from "./connect.ts";
-import { ensureStream, isStreamNotFound, type StreamName } from "./streams.ts";
+import { ensureStream, type StreamName } from "./streams.ts";
 
 /** Time for servers that start at the same time to find each other, and to choose leaders. */
 const DEADLINE_MS = 15_000;
@@ -47,25 +47,6 @@ async function raise(bus: Bus, name: StreamName): Promise<void> {
   const { config } = await unlessDisconnected(bus, () => bus.jsm.streams.info(name));
   if (config.num_replicas >= bus.streamReplicas) return;
   await unlessDisconnected(bus, () => bus.jsm.streams.update(name, { num_replicas: bus.streamReplicas }));
-}
-
-/** What is wrong with the copies of a stream, in words; nothing if it is missing. Rejects while the broker is down. */
-export async function replicaFaults(bus: Bus, name: StreamName): Promise<string[]> {
-  const found = await unlessDisconnected(bus, () => bus.jsm.streams.info(name)).catch((error: unknown) => {
-    if (!isStreamNotFound(error)) throw error;
-  });
-  if (!found) return [];
-  const { config, cluster } = found;
-  const few =
-    config.num_replicas < bus.streamReplicas
-      ? [
-          `has ${config.num_replicas === 1 ? "1 copy" : `${config.num_replicas} copies`} instead of ${bus.streamReplicas}`,
-        ]
-      : [];
-  const broken = (cluster?.replicas ?? [])
-    .filter(({ offline, current }) => offline || !current)
-    .map((copy) => `has a copy on ${copy.name} that is not up to date`);
-  return [...few, ...broken];
 }
 
 /** The server refused the login a subject; the client's error for a request has it as its cause. */

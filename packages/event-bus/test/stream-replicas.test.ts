@@ -5,8 +5,9 @@ import { expect, test } from "vitest";
 import { publishDurably } from "../src/batching-publisher.ts";
 import { type Bus, connectBus } from "../src/connect.ts";
 import { consumeBatches } from "../src/consume.ts";
-import { ensureReplicas, replicaFaults } from "../src/stream-replicas.ts";
+import { ensureReplicas } from "../src/stream-replicas.ts";
 import { ensureStreams, streamFaults } from "../src/streams.ts";
+import { replicaFaults } from "./replica-faults.ts";
 
 const ALL = ["RECORDS", "CALLS", "EVENTS", "ATTEMPTS"] as const;
 const PATIENCE = { deadlineMs: 60_000, everyMs: 100 };

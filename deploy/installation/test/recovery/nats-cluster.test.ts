@@ -1,10 +1,10 @@
 import { type Bus, connectBus } from "@toolgate/event-bus/connect";
-import { replicaFaults } from "@toolgate/event-bus/stream-replicas";
 import { type StreamName, streamFaults } from "@toolgate/event-bus/streams";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type TestNatsCluster, testNatsCluster } from "@toolgate/testbed/nats-cluster";
 import { seededRandom } from "@toolgate/testbed/random";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { replicaFaults } from "../../../../packages/event-bus/test/replica-faults.ts";
 import { readArrivals, readLogs } from "../faults/evidence.ts";
 import { TOOLS } from "../faults/load.ts";
 import { createFaultReceivers, ENDPOINTS } from "../faults/receivers.ts";

@@ -6,8 +6,8 @@ import { prepareClaim } from "../../src/fair-queue/claim.ts";
 import { lockGroups, makeAndLockGroups } from "../../src/fair-queue/lock.ts";
 import { createPipelinePool, pipelined } from "../../src/fair-queue/pipeline.ts";
 import { expiredGroups, expireStatements, settleParts, undoClaimStatements } from "../../src/fair-queue/settle.ts";
-import { fairQueueTables } from "../../src/fair-queue/tables.ts";
 import { createPool, type Pool } from "../../src/pool.ts";
+import { fairQueueTables } from "./tables.ts";
 
 export interface Item {
   itemId: string;

@@ -56,7 +56,7 @@ export function createTextReader<T>(
     if (!key) throw invalid();
     return key;
   };
-  return new VerifiedTexts(async (text) => {
+  return new VerifiedTexts<T>(async (text) => {
     const { payload } = await jwtVerify(text, ({ kid }) => keyWith(kid), {
       algorithms: [PRINCIPAL_ALGORITHM],
       issuer: ISSUER,

@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { LRUCache } from "lru-cache";
 
 /** What a signed text says, and until when. */
 interface Verified<T> {
@@ -16,45 +17,31 @@ const MAX_KNOWN_MS = 60_000;
  * comes. `verify` rejects with a ConnectError. Texts that are refused are not remembered.
  */
 export class VerifiedTexts<T> {
-  readonly #verify: (text: string) => Promise<Verified<T>>;
-  readonly #now: () => number;
-  /** The oldest first. */
-  readonly #known = new Map<string, Verified<T>>();
-  readonly #underWay = new Map<string, Promise<T>>();
+  readonly #verified: LRUCache<string, { value: T }>;
 
   constructor(verify: (text: string) => Promise<Verified<T>>, now: () => number) {
-    this.#verify = verify;
-    this.#now = now;
+    this.#verified = new LRUCache({
+      max: MAX_KNOWN,
+      ttl: MAX_KNOWN_MS,
+      ttlResolution: 0,
+      perf: { now },
+      async fetchMethod(text, _known, { options }) {
+        const { value, expiresAtMs } = await verify(text);
+        options.ttl = Math.max(1, Math.min(expiresAtMs - now(), MAX_KNOWN_MS));
+        return { value };
+      },
+    });
   }
 
   /** Undefined for a text that has not been verified lately, or that has expired. */
   known(text: string): T | undefined {
-    const found = this.#known.get(text);
-    if (found === undefined) return undefined;
-    if (found.expiresAtMs > this.#now()) return found.value;
-    this.#known.delete(text);
-    return undefined;
+    return this.#verified.get(text)?.value;
   }
 
   /** Rejects as `verify` does. */
-  read(text: string): Promise<T> {
-    if (text.length > MAX_CHARACTERS) {
-      return Promise.reject(new ConnectError("credential too long", Code.Unauthenticated));
-    }
-    const known = this.known(text);
-    if (known !== undefined) return Promise.resolve(known);
-    const underWay = this.#underWay.get(text);
-    if (underWay) return underWay;
-    const reading = this.#read(text).finally(() => this.#underWay.delete(text));
-    this.#underWay.set(text, reading);
-    return reading;
-  }
-
-  async #read(text: string): Promise<T> {
-    const { value, expiresAtMs } = await this.#verify(text);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(text, { value, expiresAtMs: Math.min(expiresAtMs, this.#now() + MAX_KNOWN_MS) });
+  async read(text: string): Promise<T> {
+    if (text.length > MAX_CHARACTERS) throw new ConnectError("credential too long", Code.Unauthenticated);
+    const { value } = await this.#verified.forceFetch(text);
     return value;
   }
 }

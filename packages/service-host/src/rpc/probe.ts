@@ -1,8 +1,8 @@
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import { Http2Connections } from "@toolgate/call-stream/http2-connections";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@toolgate/gen/grpc/health/v1/health_pb";
 import type { ProcessTls } from "../tls/process-tls.ts";
-import { Http2Connections } from "./http2-connections.ts";
 
 /**
  * Asks a process over gRPC, on a connection of its own, whether it is ready. `address` is one of `serverAddresses`. Rejects

@@ -2,6 +2,7 @@ import { createSecureServer, createServer, type ServerHttp2Session } from "node:
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { MAX_SESSION_MEMORY_MB } from "@toolgate/call-stream/http2-connections";
 import { Health } from "@toolgate/gen/grpc/health/v1/health_pb";
 import { ServerReflection } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
@@ -12,7 +13,6 @@ import { listen } from "../process/listen.ts";
 import type { Readiness } from "../process/readiness.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
 import { healthService } from "./health.ts";
-import { MAX_SESSION_MEMORY_MB } from "./http2-connections.ts";
 import { followStreams } from "./open-streams.ts";
 import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
 import { BINARY_OPTIONS, MAX_MESSAGE_BYTES, MAX_STREAMS, serverInterceptors } from "./transport.ts";

@@ -9,13 +9,13 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import { Http2Connections } from "@toolgate/call-stream/http2-connections";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { type Authentication, accessInterceptor, assertAccessDeclared, callerInterceptor } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
 import type { CallerReader } from "../identity/service-token.ts";
 import type { Logger } from "../logger.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
-import { Http2Connections } from "./http2-connections.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
 
 /** The largest message between services: a tool call's body or result, and its frame. */

@@ -6,9 +6,14 @@ import {
   constants,
   type OutgoingHttpHeaders,
 } from "node:http2";
+import type { Duplex } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { keepAlive } from "@toolgate/call-stream/keep-alive";
-import { type ConnectSocket, type SessionManager, untilConnected } from "@toolgate/call-stream/stream-session";
+import type { GrpcTransportOptions } from "@connectrpc/connect-node";
+import { keepAlive } from "./keep-alive.ts";
+import { FLOW_WINDOW_BYTES } from "./limits.ts";
+
+/** Opens a socket to the server, such as one of TLS. */
+export type ConnectSocket = () => Duplex;
 
 interface Connection {
   session: ClientHttp2Session;
@@ -27,9 +32,9 @@ const IDLE_MS = 900_000;
  *
  * It replaces connect-node's `Http2SessionManager`, which can crash the process: when the next request comes just after a
  * server has said goodbye, or a connection has broken, it removes its listener for the error that the connection is about to
- * emit (connect-es #1768).
+ * emit (connect-es #1768); and its keepalive pings connections that are already destroyed.
  */
-export class Http2Connections implements SessionManager {
+export class Http2Connections implements NonNullable<GrpcTransportOptions["sessionManager"]> {
   readonly authority: string;
   readonly #connectSocket: ConnectSocket | undefined;
   readonly #open = new Set<Connection>();
@@ -82,6 +87,7 @@ export class Http2Connections implements SessionManager {
   #connect(): Connection {
     const session = connect(this.authority, {
       maxSessionMemory: MAX_SESSION_MEMORY_MB,
+      settings: { initialWindowSize: FLOW_WINDOW_BYTES, enablePush: false },
       ...(this.#connectSocket && { createConnection: this.#connectSocket }),
     });
     const connection: Connection = { session, connected: untilConnected(session), openStreams: 0 };
@@ -96,4 +102,14 @@ export class Http2Connections implements SessionManager {
     session.setTimeout(IDLE_MS, () => session.close());
     return connection;
   }
+}
+
+/** Rejects with why the session could not connect. */
+function untilConnected(session: ClientHttp2Session): Promise<void> {
+  if (!session.connecting) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    session.once("connect", () => resolve());
+    session.once("error", reject);
+    session.once("close", () => reject(new ConnectError("the connection was closed", Code.Unavailable)));
+  });
 }
