@@ -16,7 +16,7 @@ const GUIDES: readonly [rules: string, section: string, outcomes: string[], hasS
   ["[AUTH-6] [AUTH-10]", "Payment processors and Stripe", ["", "accepted"], false],
   ["[AUTH-11] [AUTH-12]", "Shop platforms and Shopify", ["accepted"], false],
   ["[IN-22]", "GitHub", ["accepted"], false],
-  ["[IN-22]", "Standard Webhooks", ["accepted"], true],
+  ["[IN-22]", "Standard Webhooks", ["accepted"], false],
   ["[AUTH-14] [IN-20]", "Bearer", ["accepted", "accepted"], false],
 ];
 
