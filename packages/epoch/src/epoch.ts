@@ -15,6 +15,18 @@ export interface Epochs {
   current(scope: string): Promise<bigint>;
 }
 
+const RAISE_AGAIN_MS = 1_000;
+
+/**
+ * Raises a scope after a commit whose response must not be lost: if that fails, again every second until Redis has it.
+ * Resolves after the first try, and never rejects.
+ */
+export async function raiseSurely(epochs: Pick<Epochs, "raise">, scope: string): Promise<void> {
+  await epochs.raise(scope).catch(() => {
+    setTimeout(() => void raiseSurely(epochs, scope), RAISE_AGAIN_MS).unref();
+  });
+}
+
 /** The Redis key of a scope's epoch. */
 export function epochKey(scope: string): string {
   return `toolgate:epoch:${scope}`;

@@ -1,5 +1,4 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type ChatEvent,
   ChatEventSchema,
@@ -11,10 +10,11 @@ import {
   ToolStartEventSchema,
   type TurnReceipt,
 } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { EventBody } from "./turn.ts";
 
 export function messageEvent(role: "user" | "assistant", content: string, created: Date): EventBody {
-  return { case: "message", value: create(MessageEventSchema, { role, content, created: timestampFromDate(created) }) };
+  return { case: "message", value: create(MessageEventSchema, { role, content, created: timestampOf(created) }) };
 }
 
 export function toolStartEvent(call: { id: string; tool: string }): EventBody {

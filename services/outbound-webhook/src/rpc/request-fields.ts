@@ -1,10 +1,8 @@
-import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Queryable } from "@toolgate/postgres/pool";
 import { type EndpointKey, type EndpointRow, findEndpoint } from "../store/endpoint.ts";
 
 const MAX_ID = BigInt(Number.MAX_SAFE_INTEGER);
-const LAST_SECOND_OF_9999 = 253_402_300_799n;
 
 /** An impossible id gets the same response as one of another workspace. */
 export function endpointKey({ workspaceId }: { workspaceId: string }, endpointId: bigint): EndpointKey {
@@ -33,11 +31,4 @@ export function invalidArgument(message: string): ConnectError {
 /** Throws invalid_argument if there is a violation. */
 export function refuseIf(violation: string | undefined): void {
   if (violation !== undefined) throw invalidArgument(violation);
-}
-
-/** A point in time from 1970 to 9999; undefined when the request leaves it out. */
-export function timeOf(name: string, timestamp: Timestamp | undefined): Date | undefined {
-  if (!timestamp) return undefined;
-  if (timestamp.seconds >= 0n && timestamp.seconds <= LAST_SECOND_OF_9999) return timestampDate(timestamp);
-  throw invalidArgument(`${name}: must be a time from 1970 to 9999`);
 }

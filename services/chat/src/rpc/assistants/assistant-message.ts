@@ -1,5 +1,5 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Queryable } from "@toolgate/postgres/pool";
+import { timestampOf } from "@toolgate/service-host/time";
 import { BUILT_IN_DEFINITION, BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
 import { type AssistantRow, findAssistant } from "../../store/assistants.ts";
 import { type ChatSettingsRow, readSettings } from "../../store/settings.ts";
@@ -14,7 +14,7 @@ export function assistantMessage(
     version,
     definition,
     isDefault: name === defaultAssistant,
-    savedAt: timestampFromDate(savedAt),
+    savedAt: timestampOf(savedAt),
     savedBy,
   };
 }

@@ -1,7 +1,7 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { MAX_PAGE } from "@toolgate/rules/chat-message";
 import type { Handler } from "@toolgate/service-host/handler";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { type HistoryRow, type PageRow, readHistory, readHistoryAfter } from "../../store/history.ts";
 import { chatOf, eventIdOf, refuse } from "./chat-of.ts";
@@ -53,5 +53,5 @@ async function pageOf(read: ReadPart, size: number): Promise<{ rows: HistoryRow[
 }
 
 function messageOf({ role, content, createdAt, files }: HistoryRow) {
-  return { role, content, created: timestampFromDate(createdAt), files };
+  return { role, content, created: timestampOf(createdAt), files };
 }

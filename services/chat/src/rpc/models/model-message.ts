@@ -1,10 +1,10 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ModelProvider } from "@toolgate/gen/toolgate/chat/v1/model_pb";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { ModelRow, ModelServer } from "../../store/model-servers.ts";
 
 export function modelMessage({ provider, savedAt, ...row }: ModelRow) {
   const value = provider === "anthropic" ? ModelProvider.ANTHROPIC : ModelProvider.OPENAI_COMPATIBLE;
-  return { ...row, provider: value, savedAt: timestampFromDate(savedAt) };
+  return { ...row, provider: value, savedAt: timestampOf(savedAt) };
 }
 
 /** Undefined for an unknown provider. */

@@ -40,7 +40,7 @@ export function createAdmit(keyAuth: Transport, log: Logger): Admit {
     const token = tokenOf(request);
     if (!saysAtMost(request, MAX_BYTES_READ_FIRST)) await upstreamResponse(sessions.getSession({ token }), upstream);
     const body = await readJson(request, MAX_BYTES);
-    const workspace = workspaceIn(body);
+    const workspace = workspaceIn(method.input, body);
     const user = await upstreamResponse(sessions.authorize({ token, workspace }), upstream);
     if (!memberRoleOf(user.role)) throw new ConnectError("your role does not permit this", Code.PermissionDenied);
     return { workspaceId: user.workspaceId, principal: user.principal, body, response };

@@ -1,8 +1,10 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { compressionNegotiate } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 import type { FastifyRequest } from "fastify";
+import { impossibleDay } from "../../domain/impossible-day.ts";
 import { hasMoreValuesThan } from "../../domain/json-values.ts";
 import { containsNul } from "../../domain/text.ts";
 import { readBytes } from "../request-bytes.ts";
@@ -29,8 +31,10 @@ export async function readJson(request: FastifyRequest, maxBytes: number): Promi
 }
 
 /** The workspace that a request names. What else is wrong with the request is found when it becomes a message. */
-export function workspaceIn(json: Uint8Array): string {
+export function workspaceIn(message: DescMessage, json: Uint8Array): string {
   const request = parsed(new TextDecoder().decode(json));
+  const field = impossibleDay(message, request);
+  if (field) throw new ConnectError(`${field}: its month does not have this day`, Code.InvalidArgument);
   const workspace = isJsonObject(request) ? ownValue(request, "workspace") : undefined;
   if (typeof workspace !== "string" || workspace === "") {
     throw new ConnectError("workspace: missing", Code.InvalidArgument);

@@ -1,11 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import {
   type HookDeliverySchema,
   HookDeliveryStatus,
   type HookRunSchema,
 } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { DeliveryStatus } from "../../domain/log/delivery-filter.ts";
 import type { DeliveryRow, RunRow } from "../../store/log/read.ts";
 import { invalidArgument } from "../request-fields.ts";
@@ -35,7 +35,7 @@ export function toDelivery(row: DeliveryRow): MessageInitShape<typeof HookDelive
     hookName,
     externalId: externalId ?? "",
     status: STATUSES[status],
-    receivedAt: timestampFromDate(createdAt),
+    receivedAt: timestampOf(createdAt),
     runs,
     durationMs,
     error,
@@ -44,7 +44,7 @@ export function toDelivery(row: DeliveryRow): MessageInitShape<typeof HookDelive
 }
 
 export function toRun({ status, startedAt, args, ...run }: RunRow): MessageInitShape<typeof HookRunSchema> {
-  return { ...run, status: STATUSES[status], startedAt: timestampFromDate(startedAt), argsJson: args };
+  return { ...run, status: STATUSES[status], startedAt: timestampOf(startedAt), argsJson: args };
 }
 
 export function noSuchDelivery(): ConnectError {

@@ -1,4 +1,3 @@
-import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type {
   HookDeliveryService,
   ListHookDeliveriesRequest,
@@ -8,6 +7,7 @@ import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
+import { requestTime } from "@toolgate/service-host/time";
 import type { ReceiverContext } from "../../context.ts";
 import type { DeliveryFilter } from "../../domain/log/delivery-filter.ts";
 import { isHookOf, readDeliveries } from "../../store/log/read.ts";
@@ -16,14 +16,16 @@ import { hookKey, invalidArgument } from "../request-fields.ts";
 import { statusesOf, toDelivery } from "./delivery-message.ts";
 
 const MAX_FILTER_CHARACTERS = 255;
-const LAST_SECOND_OF_9999 = 253_402_300_799n;
 
 export const listHookDeliveries: Handler<
   ReceiverContext,
   typeof HookDeliveryService.method.listHookDeliveries
 > = async ({ pool, now }, request, call) => {
   const filter = filterOf(request, principalOf(call));
-  const [from, to] = [timeOf("received_from", request.receivedFrom), timeOf("received_to", request.receivedTo)];
+  const [from, to] = [
+    requestTime("received_from", request.receivedFrom),
+    requestTime("received_to", request.receivedTo),
+  ];
   const limit = pageSize(request.pageSize);
   const before = parsePageToken<{ before: string }>(request.pageToken, { before: CURSOR.uuid })?.before;
   if (before !== undefined && !createdAtOf(before)) throw invalidArgument("page_token: not a token of this list");
@@ -59,11 +61,4 @@ function filterOf(request: ListHookDeliveriesRequest, principal: Principal): Del
 function filterText(name: string, text: string): string {
   if (text.length <= MAX_FILTER_CHARACTERS && !text.includes("\0")) return text;
   throw invalidArgument(`${name}: at most ${MAX_FILTER_CHARACTERS} characters, without NUL`);
-}
-
-/** A time from 1970 to 9999; undefined when the request leaves it out. */
-function timeOf(name: string, timestamp: Timestamp | undefined): Date | undefined {
-  if (!timestamp) return undefined;
-  if (timestamp.seconds >= 0n && timestamp.seconds <= LAST_SECOND_OF_9999) return timestampDate(timestamp);
-  throw invalidArgument(`${name}: must be a time from 1970 to 9999`);
 }

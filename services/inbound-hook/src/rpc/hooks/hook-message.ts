@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type HookArguments as ArgumentsMessage,
   type HookArgumentsSchema,
@@ -7,6 +6,7 @@ import {
   HookPreset,
   type HookSchema,
 } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { ArgumentSource } from "../../domain/arguments/mapping.ts";
 import { type Format, hasTime, hookUrl, type Preset } from "../../domain/hook.ts";
 import type { HookFigures } from "../../store/hook-figures.ts";
@@ -66,8 +66,8 @@ export function toHook(
     limit,
     toleranceSeconds: hasTime(format) ? row.toleranceSeconds : 0,
     active,
-    createdAt: timestampFromDate(row.createdAt),
-    ...(lastReceivedAt && { lastReceivedAt: timestampFromDate(lastReceivedAt) }),
+    createdAt: timestampOf(row.createdAt),
+    ...(lastReceivedAt && { lastReceivedAt: timestampOf(lastReceivedAt) }),
     deliveriesLast24h: deliveries,
     failedLast24h: failed,
     refusedInARow,

@@ -1,3 +1,4 @@
+import { raiseSurely } from "@toolgate/epoch/epoch";
 import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { unavailable } from "@toolgate/service-host/errors";
@@ -7,7 +8,7 @@ import { generateSecret } from "@toolgate/webhook-signing/secret";
 import type { ReceiverContext } from "../../context.ts";
 import { epochScope, providerSecretViolation, sealingContext } from "../../domain/hook.ts";
 import { findHook, lockHook, replaceSecret } from "../../store/hooks.ts";
-import { announceChange, auditHook } from "../record-change.ts";
+import { auditHook } from "../record-change.ts";
 import { hookKey, noSuchHook, refuseIf } from "../request-fields.ts";
 
 export const rotateHookSecret: Handler<ReceiverContext, typeof HookService.method.rotateHookSecret> = async (
@@ -28,11 +29,12 @@ export const rotateHookSecret: Handler<ReceiverContext, typeof HookService.metho
     await replaceSecret(client, hook.id, context.secretBox.seal(secret, sealingContext(hook.id)));
     await auditHook(client, hook, { principal, at: context.now(), action: "hook.rotate" });
   });
-  await announceChange(context, known.id);
+  // From here on nothing may fail: the new secret is only in this response.
+  await raiseSurely(context.epochs, epochScope(known.id));
   return { secret: providerSecret === "" ? secret : "" };
 };
 
-/** Checks first that Redis responds. Otherwise the rotation could fail after its commit, and the caller would not get the new secret. */
+/** Checks first that Redis responds. Otherwise replicas that have cached the hook would go on with the old secret until Redis is back. */
 async function assertAnnounceable({ epochs }: ReceiverContext, hookId: number): Promise<void> {
   await epochs.raise(epochScope(hookId)).catch(() => {
     throw unavailable("not rotated: the change could not be announced to every replica");

@@ -1,8 +1,8 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import type { FieldChange } from "../../domain/audit.ts";
 import { type AuditCursor, lastEntryToRead, listAuditEntries as listEntries } from "../../store/audit.ts";
@@ -25,7 +25,7 @@ export const listAuditEntries: Handler<Context, typeof AuditService.method.listA
   return {
     entries: page.map(({ id, at, actor, action, targetId, target, changes }) => ({
       id,
-      at: timestampFromDate(at),
+      at: timestampOf(at),
       actor,
       action,
       targetId,

@@ -1,7 +1,7 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Expiry } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { formatNetwork, parseNetwork } from "@toolgate/ip-address/network";
 import { nameFault } from "@toolgate/rules/name";
+import { requestTime } from "@toolgate/service-host/time";
 import type { Tools } from "../../clients/tools.ts";
 import {
   endOfDay,
@@ -30,7 +30,7 @@ export function checkedLimit(limit: number): number {
 
 /** [KEY-6] Null: never expires. A time in the past is accepted: the key has then expired. */
 export function checkedExpiry(expiry: Expiry): Date | null {
-  if (expiry.at.case === "timestamp") return timestampDate(expiry.at.value);
+  if (expiry.at.case === "timestamp") return requestTime("expiry.timestamp", expiry.at.value) ?? null;
   if (expiry.at.case !== "date") return null;
   const end = endOfDay(expiry.at.value);
   if (!end) throw invalid("expiry.date", "must be a date such as 2026-12-31");

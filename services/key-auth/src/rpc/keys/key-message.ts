@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Key, KeySchema, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { countPlan } from "../../domain/call-buckets.ts";
 import { type KeyStatus as Status, statusOf } from "../../domain/key.ts";
@@ -21,6 +21,15 @@ const STATUS: Record<Status, KeyStatus> = {
   expired: KeyStatus.EXPIRED,
 };
 
+/** What a change of a key shows besides its row. Read it before the change, whose response must not fail afterwards. */
+export async function factsOf(context: Context, { id, workspaceId, tools }: KeyRow): Promise<KeyFacts> {
+  const [calls, available] = await Promise.all([
+    callsLast24h(context, [id]),
+    context.tools.released(workspaceId, tools).catch(() => undefined),
+  ]);
+  return { callsLast24h: calls.get(id) ?? 0, available };
+}
+
 /** The messages of keys of one workspace; one call to tool-runner checks the tools of all of them. */
 export async function keyMessages(context: Context, workspaceId: string, rows: KeyRow[]): Promise<Key[]> {
   const ids = rows.map(({ id }) => id);
@@ -35,8 +44,7 @@ export async function keyMessages(context: Context, workspaceId: string, rows: K
 }
 
 export async function keyMessageOf(context: Context, row: KeyRow): Promise<Key> {
-  const [message] = await keyMessages(context, row.workspaceId, [row]);
-  return message as Key;
+  return keyMessage(row, await factsOf(context, row), context.now());
 }
 
 /** [KEY-11] By key id; keys without calls are missing. */
@@ -50,7 +58,7 @@ export function keyMessage(row: KeyRow, { callsLast24h, available }: KeyFacts, n
   message.status = STATUS[statusOf(row, now)];
   message.callsTotal = BigInt(row.callsTotal);
   message.callsLast24h = BigInt(callsLast24h);
-  message.createdAt = timestampFromDate(row.createdAt);
+  message.createdAt = timestampOf(row.createdAt);
   // [MGMT-18] Shown in red.
   message.unavailableTools = available ? tools.filter((tool) => !available.has(tool)) : [];
   message.toolsUnchecked = available === undefined && tools.length > 0;
@@ -60,7 +68,7 @@ export function keyMessage(row: KeyRow, { callsLast24h, available }: KeyFacts, n
     ["lastUsedAt", row.lastUsedAt],
     ["previousSecretValidUntil", overlapEndOf(row, now)],
   ] as const) {
-    if (date) message[member] = timestampFromDate(date);
+    if (date) message[member] = timestampOf(date);
   }
   return message;
 }

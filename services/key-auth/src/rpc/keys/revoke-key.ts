@@ -1,8 +1,8 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { type KeyRow, lockKey, setRevoked } from "../../store/keys.ts";
 import { findLastAdmittedCall } from "../../store/usage.ts";
@@ -26,7 +26,7 @@ export const revokeKey: Handler<Context, typeof KeyService.method.revokeKey> = a
   const [calls, lastAcceptedAt] = await Promise.all([callsLast24h(context, [row.id]), lastAccepted(context, row)]);
   // Does not check the key's tools: a revocation must not depend on tool-runner.
   const key = keyMessage(row, { callsLast24h: calls.get(row.id) ?? 0, available: undefined }, context.now());
-  return lastAcceptedAt ? { key, lastAcceptedAt: timestampFromDate(lastAcceptedAt) } : { key };
+  return lastAcceptedAt ? { key, lastAcceptedAt: timestampOf(lastAcceptedAt) } : { key };
 };
 
 /**

@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { raiseSurely } from "@toolgate/epoch/epoch";
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/rules/api-key-secret";
@@ -10,14 +11,15 @@ import { overlapEnd } from "../../domain/key.ts";
 import { findKey, lockKey, replaceSecret } from "../../store/keys.ts";
 import { noSuchKey } from "../errors.ts";
 import { checkedOverlap } from "./check-fields.ts";
-import { keyMessageOf } from "./key-message.ts";
-import { announceChange, auditKey } from "./record-change.ts";
+import { factsOf, keyMessage } from "./key-message.ts";
+import { auditKey } from "./record-change.ts";
 
 export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = async (context, request, call) => {
   const principal = principalOf(call);
   const overlapSeconds = checkedOverlap(request.overlapSeconds);
   const known = await findKey(context.pool, principal.workspaceId, request.keyId);
   if (!known) throw noSuchKey();
+  const facts = await factsOf(context, known);
   await assertAnnounceable(context, known.id);
   const secret = generateSecret();
   const row = await inTransaction(context.pool, async (client) => {
@@ -33,14 +35,15 @@ export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = a
     await auditKey(client, { principal, action: "key.rotate", before, after, at: now });
     return after;
   });
-  await announceChange(context, row.id);
+  // From here on nothing may fail: the new secret is only in this response.
+  await raiseSurely(context.epochs, `key:${row.id}`);
   call.responseHeader.set("cache-control", "no-store");
-  return { key: await keyMessageOf(context, row), secret };
+  return { key: keyMessage(row, facts, context.now()), secret };
 };
 
 /**
- * Checks first that Redis responds. Otherwise the rotation would fail after its commit: the new secret would be lost, and
- * a second rotation would end the secret that callers still use.
+ * Checks first that Redis responds. Otherwise replicas that have cached the key would go on with the old secret until Redis
+ * is back.
  */
 async function assertAnnounceable({ epochs }: Context, keyId: string): Promise<void> {
   await epochs.raise(`key:${keyId}`).catch(() => {

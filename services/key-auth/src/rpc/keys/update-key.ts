@@ -7,7 +7,7 @@ import type { Context } from "../../context.ts";
 import { type EditableFields, findKey, lockKey, updateKey as updateKeyRow } from "../../store/keys.ts";
 import { noSuchKey } from "../errors.ts";
 import { checkedExpiry, checkedLimit, checkedName, checkedNetworks, checkedTools } from "./check-fields.ts";
-import { keyMessageOf } from "./key-message.ts";
+import { factsOf, keyMessage } from "./key-message.ts";
 import { announceChange, auditKey } from "./record-change.ts";
 
 export const updateKey: Handler<Context, typeof KeyService.method.updateKey> = async (context, request, call) => {
@@ -25,6 +25,7 @@ export const updateKey: Handler<Context, typeof KeyService.method.updateKey> = a
       tools: await checkedTools(request.tools.names, known.tools, workspaceId, context.tools),
     }),
   };
+  const facts = await factsOf(context, { ...known, ...fields });
   const row = await inTransaction(context.pool, async (client) => {
     const before = await lockKey(client, workspaceId, request.keyId);
     if (!before) throw noSuchKey();
@@ -40,5 +41,5 @@ export const updateKey: Handler<Context, typeof KeyService.method.updateKey> = a
   // Thrown after the transaction, so that its audit entry is committed.
   if (row === "revoked") throw new ConnectError("a revoked key cannot be edited", Code.FailedPrecondition);
   await announceChange(context, row.id);
-  return { key: await keyMessageOf(context, row) };
+  return { key: keyMessage(row, facts, context.now()) };
 };

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type SessionService, TokenKind } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { hashToken } from "../../login/tokens.ts";
 import { insertAccountEntries } from "../../store/audit.ts";
@@ -23,7 +23,7 @@ export const login: Handler<Context, typeof SessionService.method.login> = async
   const memberships = await membershipMessages(context, user.id);
   call.responseHeader.set("cache-control", "no-store");
   const deviceToken = context.devices.renew(accountHash(request.email), request.deviceToken);
-  return { token, expiresAt: timestampFromDate(expiresAt), memberships, deviceToken };
+  return { token, expiresAt: timestampOf(expiresAt), memberships, deviceToken };
 };
 
 async function startSession({ pool, tokens, now }: Context, user: UserRow, asJwt: boolean) {

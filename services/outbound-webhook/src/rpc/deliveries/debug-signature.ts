@@ -7,13 +7,14 @@ import {
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
+import { requestTime } from "@toolgate/service-host/time";
 import { type Diagnosis, diagnose, MAX_DIAGNOSED_BYTES } from "@toolgate/webhook-signing/diagnose";
 import { MAX_HEADER_TEXT_CHARS, readSignatureHeaders } from "@toolgate/webhook-signing/read-headers";
 import type { Context } from "../../context.ts";
 import { sealingContext } from "../../domain/endpoint.ts";
 import { type EndpointKey, findSecret } from "../../store/endpoint.ts";
 import { findDelivery, listAttempts } from "../../store/log/read.ts";
-import { endpointKey, invalidArgument, noSuchEndpoint, timeOf } from "../request-fields.ts";
+import { endpointKey, invalidArgument, noSuchEndpoint } from "../request-fields.ts";
 
 const MISTAKE: Record<Diagnosis["mistakes"][number], SignatureMistake> = {
   "body-reserialised": SignatureMistake.BODY_RESERIALISED,
@@ -44,7 +45,7 @@ export const debugSignature: Handler<Context, typeof DeliveryService.method.debu
 ) => {
   const key = endpointKey(principalOf(call), request.endpointId);
   refuseOversized(request);
-  const receivedAt = timeOf("received_at", request.receivedAt) ?? now();
+  const receivedAt = requestTime("received_at", request.receivedAt) ?? now();
   const found = await findSecret(pool, key);
   if (!found) throw noSuchEndpoint();
   const deliveryId = request.deliveryId || readSignatureHeaders(request.headers).deliveryId;

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import {
   type AttemptSchema,
@@ -10,6 +9,7 @@ import {
   Wait,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import type { QueueCaps } from "@toolgate/postgres/fair-queue/caps";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
 import type { SentHeaders } from "../../domain/delivery-headers.ts";
 import { type FullCap, type Waiting, waitingOf } from "../../domain/waiting.ts";
@@ -47,8 +47,8 @@ export function toDelivery(row: DeliveryRow, caps: QueueCaps, now: Date): Delive
     endpointId: BigInt(endpointId),
     kind: KIND[kind],
     status: STATUS[status],
-    createdAt: timestampFromDate(createdAt),
-    ...(finishedAt && { finishedAt: timestampFromDate(finishedAt) }),
+    createdAt: timestampOf(createdAt),
+    ...(finishedAt && { finishedAt: timestampOf(finishedAt) }),
     ...waitFields(waitingOf(row, caps, now)),
   };
 }
@@ -56,10 +56,10 @@ export function toDelivery(row: DeliveryRow, caps: QueueCaps, now: Date): Delive
 function waitFields(waiting: Waiting): DeliveryInit {
   switch (waiting.for) {
     case "slot":
-      return { waitsFor: Wait.SLOT, waitsSince: timestampFromDate(waiting.since), fullCap: CAP[waiting.fullCap] };
+      return { waitsFor: Wait.SLOT, waitsSince: timestampOf(waiting.since), fullCap: CAP[waiting.fullCap] };
     case "retry": {
       const { since, until } = waiting;
-      return { waitsFor: Wait.RETRY, waitsSince: timestampFromDate(since), nextAttemptAt: timestampFromDate(until) };
+      return { waitsFor: Wait.RETRY, waitsSince: timestampOf(since), nextAttemptAt: timestampOf(until) };
     }
     case "in-flight":
       return { waitsFor: Wait.IN_FLIGHT };
@@ -72,8 +72,8 @@ export function toAttempt(row: AttemptRow, sent: SentHeaders): MessageInitShape<
   const { startedAt, signedAt, ...rest } = row;
   return {
     ...rest,
-    at: timestampFromDate(startedAt),
-    signedAt: timestampFromDate(signedAt),
+    at: timestampOf(startedAt),
+    signedAt: timestampOf(signedAt),
     headers: Object.entries(sent.headers).map(([name, value]) => ({ name, value })),
     signaturesGone: sent.signaturesGone,
   };

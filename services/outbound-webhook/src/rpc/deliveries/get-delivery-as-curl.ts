@@ -1,8 +1,8 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
+import { timestampOf } from "@toolgate/service-host/time";
 import { DEFAULT_TOLERANCE_SECONDS } from "@toolgate/webhook-signing/verify";
 import type { Context } from "../../context.ts";
 import { curlCommand } from "../../domain/curl-command.ts";
@@ -35,7 +35,7 @@ export const getDeliveryAsCurl: Handler<Context, typeof DeliveryService.method.g
   const validUntil = new Date(signedAt.getTime() + DEFAULT_TOLERANCE_SECONDS * 1000);
   return {
     command: curlCommand({ url: endpoint.url, headers, body, signedAt, validUntil }),
-    signedAt: timestampFromDate(signedAt),
-    validUntil: timestampFromDate(validUntil),
+    signedAt: timestampOf(signedAt),
+    validUntil: timestampOf(validUntil),
   };
 };

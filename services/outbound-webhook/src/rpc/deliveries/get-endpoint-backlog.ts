@@ -1,7 +1,7 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { fullCapOf } from "../../domain/waiting.ts";
 import { MAX_COUNTED, readEndpointBacklog } from "../../store/log/backlog.ts";
@@ -22,7 +22,7 @@ export const getEndpointBacklog: Handler<Context, typeof DeliveryService.method.
     waitingIsMore: waiting > MAX_COUNTED,
     inFlight: slots.endpoint,
     failing: slots.failing,
-    ...(firstDueAt && { [due ? "oldestDueAt" : "nextDueAt"]: timestampFromDate(firstDueAt) }),
+    ...(firstDueAt && { [due ? "oldestDueAt" : "nextDueAt"]: timestampOf(firstDueAt) }),
     ...(due && { fullCap: CAP[fullCapOf(slots, caps)] }),
   };
 };

@@ -1,9 +1,9 @@
-import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { DeliveryService, ListDeliveriesRequest } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
+import { requestTime } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import type { DeliveryFilter } from "../../domain/delivery-filter.ts";
 import { readDeliveries } from "../../store/log/read.ts";
@@ -36,6 +36,7 @@ export const listDeliveries: Handler<Context, typeof DeliveryService.method.list
 
 function filterOf(request: ListDeliveriesRequest, principal: Principal): DeliveryFilter {
   const { endpointId, eventId, eventType, requestId, createdFrom, createdTo } = request;
+  const [from, to] = [requestTime("created_from", createdFrom), requestTime("created_to", createdTo)];
   const statuses = statusNames([request.status, ...request.statuses]);
   const kind = kindName(request.kind);
   return {
@@ -46,8 +47,8 @@ function filterOf(request: ListDeliveriesRequest, principal: Principal): Deliver
     ...(requestId !== "" && { requestId: filterText("request_id", requestId) }),
     ...(statuses && { statuses }),
     ...(kind && { kind }),
-    ...(createdFrom && { from: timeOf("created_from", createdFrom) }),
-    ...(createdTo && { to: timeOf("created_to", createdTo) }),
+    ...(from && { from }),
+    ...(to && { to }),
   };
 }
 
@@ -55,10 +56,4 @@ function filterOf(request: ListDeliveriesRequest, principal: Principal): Deliver
 function filterText(name: string, text: string): string {
   if (text.length <= MAX_FILTER_CHARACTERS && !text.includes("\0")) return text;
   throw invalidArgument(`${name}: at most ${MAX_FILTER_CHARACTERS} characters, without NUL`);
-}
-
-function timeOf(name: string, timestamp: Timestamp): Date {
-  const time = timestampDate(timestamp);
-  if (Number.isNaN(time.getTime())) throw invalidArgument(`${name}: not a valid time`);
-  return time;
 }

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { EndpointSchema } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { EndpointRow } from "../../store/endpoint.ts";
 
 export function toEndpoint(row: EndpointRow): MessageInitShape<typeof EndpointSchema> {
@@ -8,7 +8,7 @@ export function toEndpoint(row: EndpointRow): MessageInitShape<typeof EndpointSc
   return {
     ...rest,
     id: BigInt(id),
-    createdAt: timestampFromDate(createdAt),
-    ...(deactivatedAt && { deactivatedAt: timestampFromDate(deactivatedAt) }),
+    createdAt: timestampOf(createdAt),
+    ...(deactivatedAt && { deactivatedAt: timestampOf(deactivatedAt) }),
   };
 }

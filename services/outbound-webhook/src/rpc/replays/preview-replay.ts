@@ -1,7 +1,7 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { previewReplay as preview } from "../../store/replay/preview.ts";
 import { endpointKey, requireEndpoint } from "../request-fields.ts";
@@ -19,8 +19,8 @@ export const previewReplay: Handler<Context, typeof ReplayService.method.preview
   const { oldest, newest, ...counted } = await preview(pool, key.endpointId, range, MAX_EVENTS_COUNTED);
   return {
     ...counted,
-    ...(oldest && { oldest: timestampFromDate(oldest) }),
-    ...(newest && { newest: timestampFromDate(newest) }),
+    ...(oldest && { oldest: timestampOf(oldest) }),
+    ...(newest && { newest: timestampOf(newest) }),
     estimatedSeconds: secondsFor(counted.events, rate),
   };
 };

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import {
   type ReplayRange as ReplayRangeMessage,
@@ -8,10 +7,11 @@ import {
   ReplaySelection,
   ReplayState,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
+import { requestTime, timestampOf } from "@toolgate/service-host/time";
 import { typesViolation } from "../../domain/endpoint.ts";
 import type { ReplayRange } from "../../store/replay/preview.ts";
 import type { ReplayRow } from "../../store/replay/replay.ts";
-import { idOf, invalidArgument, refuseIf, timeOf } from "../request-fields.ts";
+import { idOf, invalidArgument, refuseIf } from "../request-fields.ts";
 
 const DEFAULT_RATE_PER_SECOND = 10;
 const MAX_RATE_PER_SECOND = 100;
@@ -27,12 +27,12 @@ const STATE: Record<ReplayRow["state"], ReplayState> = {
 };
 
 export function rangeOf(message: ReplayRangeMessage | undefined, now: Date): ReplayRange {
-  const from = timeOf("range.from", message?.from);
+  const from = requestTime("range.from", message?.from);
   if (!message || !from) throw invalidArgument("range.from: missing");
   const types = [...new Set(message.types)];
   refuseIf(typesViolation(types));
   if (ReplaySelection[message.selection] === undefined) throw invalidArgument("range.selection: not a known value");
-  const end = timeOf("range.to", message.to) ?? now;
+  const end = requestTime("range.to", message.to) ?? now;
   const to = end > now ? now : end;
   if (from >= to) throw invalidArgument("range: must end after it begins");
   return {
@@ -57,17 +57,17 @@ export function toReplay(row: ReplayRow, now: Date): MessageInitShape<typeof Rep
     endpointId: BigInt(endpointId),
     range: toRange(range),
     state: STATE[state],
-    position: timestampFromDate(position),
-    startedAt: timestampFromDate(startedAt),
-    ...(estimatedEnd && { estimatedEnd: timestampFromDate(estimatedEnd) }),
-    ...(finishedAt && { finishedAt: timestampFromDate(finishedAt) }),
+    position: timestampOf(position),
+    startedAt: timestampOf(startedAt),
+    ...(estimatedEnd && { estimatedEnd: timestampOf(estimatedEnd) }),
+    ...(finishedAt && { finishedAt: timestampOf(finishedAt) }),
   };
 }
 
 function toRange({ from, to, types, everything }: ReplayRange): MessageInitShape<typeof ReplayRangeSchema> {
   return {
-    from: timestampFromDate(from),
-    to: timestampFromDate(to),
+    from: timestampOf(from),
+    to: timestampOf(to),
     types: [...(types ?? [])],
     selection: everything ? ReplaySelection.ALL : ReplaySelection.UNDELIVERED,
   };

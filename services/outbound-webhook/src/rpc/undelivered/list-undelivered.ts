@@ -6,6 +6,7 @@ import {
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
+import { requestTime } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { typesViolation } from "../../domain/endpoint.ts";
 import {
@@ -14,7 +15,7 @@ import {
   type UndeliveredPlace,
   type UndeliveredRow,
 } from "../../store/undelivered/list.ts";
-import { endpointKey, invalidArgument, refuseIf, requireEndpoint, timeOf } from "../request-fields.ts";
+import { endpointKey, invalidArgument, refuseIf, requireEndpoint } from "../request-fields.ts";
 import { toUndeliveredEvent } from "./undelivered-message.ts";
 
 const EVENT_ID = /^evt_[0-9a-f]{32}$/;
@@ -44,8 +45,8 @@ function filterOf(request: ListUndeliveredRequest, principal: Principal): Omit<U
   if (UndeliveredOrder[request.order] === undefined) throw invalidArgument("order: not a known value");
   const types = [...new Set(request.types)];
   refuseIf(typesViolation(types));
-  const from = timeOf("from", request.from);
-  const to = timeOf("to", request.to);
+  const from = requestTime("from", request.from);
+  const to = requestTime("to", request.to);
   const after = placeOf(request.pageToken);
   return {
     workspaceId: principal.workspaceId,

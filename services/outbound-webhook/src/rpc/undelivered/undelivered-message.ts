@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type UndeliveredEventSchema,
   UndeliveredReason,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { UndeliveredReason as ReasonName, UndeliveredRow } from "../../store/undelivered/list.ts";
 
 const REASON: Record<ReasonName, UndeliveredReason> = {
@@ -18,7 +18,7 @@ export function toUndeliveredEvent(row: UndeliveredRow): MessageInitShape<typeof
     ...rest,
     endpointId: BigInt(endpointId),
     reason: REASON[reason],
-    eventAt: timestampFromDate(eventAt),
-    undeliveredAt: timestampFromDate(undeliveredAt),
+    eventAt: timestampOf(eventAt),
+    undeliveredAt: timestampOf(undeliveredAt),
   };
 }

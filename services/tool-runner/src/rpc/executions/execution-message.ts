@@ -1,4 +1,4 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { ExecutionRow } from "../../store/executions.ts";
 
 const HOST_CALL_CHARACTERS = 150;
@@ -7,7 +7,7 @@ export function executionMessage({ startedAt, startedAtText: _, parentId, hostCa
   return {
     ...row,
     parentId: parentId ?? "",
-    startedAt: timestampFromDate(startedAt),
+    startedAt: timestampOf(startedAt),
     hostCalls: hostCalls.map(({ duration_ms: durationMs, error_code: errorCode, ...call }) => ({
       ...call,
       durationMs,

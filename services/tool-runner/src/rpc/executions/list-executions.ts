@@ -1,10 +1,9 @@
-import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
 import { type ExecutionService, Success } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { logKeptSince } from "@toolgate/postgres/retention";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken, readPage } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
+import { requestTime } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { type ExecutionCursor, type ExecutionRow, listExecutions as listRows } from "../../store/executions.ts";
 import { executionMessage, loggedCharacters } from "./execution-message.ts";
@@ -16,7 +15,7 @@ export const listExecutions: Handler<Context, typeof ExecutionService.method.lis
 ) => {
   const size = pageSize(request.pageSize);
   const since = logKeptSince(now());
-  const startedFrom = dateOf(request.startedFrom, "started_from");
+  const startedFrom = requestTime("started_from", request.startedFrom);
   const filter = {
     tool: request.tool || undefined,
     entryType: request.entryType || undefined,
@@ -25,7 +24,7 @@ export const listExecutions: Handler<Context, typeof ExecutionService.method.lis
     requestId: request.requestId || undefined,
     success: request.success === Success.UNSPECIFIED ? undefined : request.success === Success.ONLY,
     startedFrom: startedFrom && startedFrom > since ? startedFrom : since,
-    startedBefore: dateOf(request.startedBefore, "started_before"),
+    startedBefore: requestTime("started_before", request.startedBefore),
   };
   const after = parsePageToken<ExecutionCursor>(request.pageToken, { startedAt: CURSOR.time, id: CURSOR.uuid });
   const { workspaceId } = principalOf(call);
@@ -42,11 +41,4 @@ export const listExecutions: Handler<Context, typeof ExecutionService.method.lis
 
 function cursorOf({ startedAtText, id }: ExecutionRow): ExecutionCursor {
   return { startedAt: startedAtText, id };
-}
-
-function dateOf(timestamp: Timestamp | undefined, name: string): Date | undefined {
-  if (!timestamp) return undefined;
-  const date = timestampDate(timestamp);
-  if (Number.isNaN(date.getTime())) throw new ConnectError(`${name}: not a time`, Code.InvalidArgument);
-  return date;
 }

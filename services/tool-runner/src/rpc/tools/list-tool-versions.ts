@@ -1,8 +1,8 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { listVersions } from "../../store/tool-versions.ts";
 import { noSuchTool } from "./tool-message.ts";
@@ -20,7 +20,7 @@ export const listToolVersions: Handler<Context, typeof ToolService.method.listTo
   const page = rows.slice(0, size);
   const last = rows.length > size ? page.at(-1) : undefined;
   return {
-    versions: page.map(({ savedAt, ...row }) => ({ ...row, savedAt: timestampFromDate(savedAt) })),
+    versions: page.map(({ savedAt, ...row }) => ({ ...row, savedAt: timestampOf(savedAt) })),
     nextPageToken: last ? nextPageToken({ version: String(last.version) }) : "",
   };
 };

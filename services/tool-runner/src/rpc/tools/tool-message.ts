@@ -1,10 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { timestampOf } from "@toolgate/service-host/time";
 import type { ToolRow } from "../../store/tools.ts";
 
 export function toolMessage({ name, version, definition, savedAt, savedBy }: ToolRow) {
-  return { name, version, definition: definition as JsonObject, savedAt: timestampFromDate(savedAt), savedBy };
+  return { name, version, definition: definition as JsonObject, savedAt: timestampOf(savedAt), savedBy };
 }
 
 export function noSuchTool(): ConnectError {
