@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const VERIFY = [
   "deploy/installation/test/{attacks,clients,faults,fuzz,image,recovery,rollouts}/**/*.test.ts",
   "deploy/installation/test/chat/faults/*.test.ts",
-  "deploy/installation/test/{encrypted-processes,bad-input/random-input,compose/programs}.test.ts",
+  "deploy/installation/test/{encrypted-processes,bad-input/{boundary-values,random-input},compose/programs}.test.ts",
   "packages/local-servers/test/*.test.ts",
   "services/tool-runner/test/sandbox/{attacks,role}/**/*.test.ts",
   "services/*/test/**/{faults,platform-faults,kill,killed-child,takeover,cost,statement-cost}.test.ts",
