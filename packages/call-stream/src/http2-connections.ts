@@ -70,6 +70,11 @@ export class Http2Connections implements NonNullable<GrpcTransportOptions["sessi
 
   notifyResponseByteRead(): void {}
 
+  /** Closes each connection once its streams have ended. */
+  close(): void {
+    for (const { session } of this.#open) session.close();
+  }
+
   /** Cuts all connections and their streams. Later requests use a new one. */
   abort(): void {
     const reason = new ConnectError("connection aborted", Code.Canceled);

@@ -103,3 +103,12 @@ test("requests are refused beyond the limit of their line and after the longest 
   running.slot?.[Symbol.dispose]();
   expect(await slots.take("w")).toBeDefined();
 });
+
+test("a slot that is freed serves every line that may take one: also that of the holder who freed it", async () => {
+  const slots = createSlots(3);
+  const [a, b] = [await slots.take("a"), await slots.take("b")];
+  const waiting = [slots.take("a"), slots.take("b")];
+  b?.[Symbol.dispose]();
+  expect((await Promise.all(waiting)).every((slot) => slot !== undefined)).toBe(true);
+  a?.[Symbol.dispose]();
+});

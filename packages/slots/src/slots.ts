@@ -53,19 +53,19 @@ export function createSlots(
     const left = (held.get(holder) ?? 1) - 1;
     if (left > 0) held.set(holder, left);
     else held.delete(holder);
-    serveNext();
+    serveLines();
   }
 
-  /** One freed slot lets at most one request begin, because that one takes it again. */
-  function serveNext(): void {
-    for (const [holder, line] of lines) {
-      if (!mayTake(holder)) continue;
+  /** Lets requests begin, one of each line after the other, until no line may take a slot. */
+  function serveLines(): void {
+    for (;;) {
+      const [holder, line] = [...lines].find(([waiting]) => mayTake(waiting)) ?? [];
+      if (holder === undefined || !line) return;
       const [start] = line;
       lines.delete(holder);
       // Behind the others.
       if (line.size > 1) lines.set(holder, line);
       start?.(begin(holder));
-      return;
     }
   }
 

@@ -85,13 +85,19 @@ test("[TOOL] restoring a deleted tool is refused like creating one, once there a
 
 test("a call that the sandbox has no room for is refused as one to repeat, and did not run", async () => {
   await using busy = await startToolRunnerRig({ sandboxLimits: { activeRuns: 1 } });
+  const url = JSON.stringify(`${busy.receiver.url}/held`);
   await busy.saveTool("slow", {
     external_api: true,
-    handler: "export default () => { const end = Date.now() + 300; while (Date.now() < end); return {}; };",
+    external_api_write: true,
+    handler: `export default async (_, ctx) => { await ctx.fetch(${url}); return {}; };`,
   });
-  const calls = Array.from({ length: 3 }, () => busy.call({ tool: "slow" }));
-  const settled = await Promise.allSettled(calls);
-  const refused = settled.flatMap((call) => (call.status === "rejected" ? call.reason : []));
-  expect(refused).toHaveLength(2);
-  for (const error of refused) expect(error).toMatchObject({ code: Code.ResourceExhausted });
+  const release = Promise.withResolvers<void>();
+  busy.receiver.behave(() => ({ after: release.promise }));
+  const first = busy.call({ tool: "slow" });
+  await busy.receiver.waitFor(1);
+  for (let call = 0; call < 2; call += 1)
+    await expect(busy.call({ tool: "slow" })).rejects.toMatchObject({ code: Code.ResourceExhausted });
+  release.resolve();
+  expect((await first).outcome.case).toBe("resultJson");
+  expect(busy.receiver.requests).toHaveLength(1);
 });

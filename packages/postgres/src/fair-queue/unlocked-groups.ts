@@ -11,13 +11,14 @@ export async function inUnlockedGroups(
   work: (some: readonly string[], lockTimeoutMs: number) => Promise<void>,
 ): Promise<readonly string[]> {
   const locked: string[] = [];
-  for (const some of [groups, ...groups.map((group) => [group])]) {
+  const each = groups.length > 1 ? groups.map((group) => [group]) : [];
+  for (const some of [groups, ...each]) {
     try {
       await work(some, LOCK_TIMEOUT_MS);
       if (some === groups) return [];
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
-      if (some !== groups) locked.push(...some);
+      if (some.length === 1) locked.push(...some);
     }
   }
   return locked;

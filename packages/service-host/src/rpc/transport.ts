@@ -23,8 +23,6 @@ export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** Simultaneous streams on one connection: more than a gateway has client connections. */
 export const MAX_STREAMS = 25_000;
 const RPC_TIMEOUT_MS = 15_000;
-/** Longer than any unary call may take. */
-const OLD_CONNECTION_MS = 60_000;
 /** A server that takes longer to accept a connection is passed over while there are others. */
 const CONNECT_WITHIN_MS = 1_000;
 /** How long it is passed over. */
@@ -58,7 +56,7 @@ type ConnectTls = Pick<ProcessTls, "connectHttp2">;
  * refused unseen is sent again.
  *
  * After a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the old one may be dead;
- * calls under way on the old one have a minute to end.
+ * calls and streams under way on the old one go on, unless it is.
  */
 export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: ConnectTls): Transport {
   const servers = baseUrls.split(",").map((baseUrl) => serverAt(baseUrl.trim(), tokenFor, tls));
@@ -113,7 +111,7 @@ function serverAt(baseUrl: string, tokenFor: TokenFor, tls: ConnectTls | undefin
       } catch (error) {
         if (used === current && ConnectError.from(error).code === Code.DeadlineExceeded) {
           current = connectionTo(baseUrl, tokenFor, tls);
-          setTimeout(() => used.connections.abort(), OLD_CONNECTION_MS).unref();
+          used.connections.close();
         }
         throw error;
       }

@@ -133,3 +133,19 @@ test("[IN-22] disposing stores the calls that wait", async () => {
   expect((await Promise.all(accepts)).every(({ isDuplicate }) => !isDuplicate)).toBe(true);
   await expect(acceptor.accept(newCall())).rejects.toThrow("closed");
 });
+
+test("[IN-22] a call of a locked workspace fails alone", async () => {
+  const memory = memoryStore();
+  const acceptor = createAcceptor({
+    async store(calls) {
+      if (calls.some(({ workspaceId }) => workspaceId === "locked"))
+        throw Object.assign(new Error("lock timeout"), { code: "55P03" });
+      return memory.store(calls);
+    },
+  });
+  const locked = acceptor.accept(newCall({ workspaceId: "locked" })).then(String, String);
+  const others = ["a", "b", "a"].map((workspaceId) => acceptor.accept(newCall({ workspaceId })));
+  expect((await Promise.all(others)).every(({ isDuplicate }) => !isDuplicate)).toBe(true);
+  expect(await locked).toContain("locked");
+  expect(memory.batches.flat()).toHaveLength(3);
+});

@@ -23,7 +23,7 @@ const NEVER = new AbortController().signal;
 
 /** Stores the results of runs that end together in one transaction. */
 export function createResultStore(settle: Settle, onError: (error: unknown) => void): ResultStore {
-  const results = createGroupCommit<{ record: RunRecord; isStored: boolean }>({
+  const results = createGroupCommit<{ record: RunRecord; stored: () => void }>({
     async commit(batch) {
       const workspaces = [...new Set(batch.map(({ record }) => record.workspaceId))];
       await inUnlockedGroups(workspaces, async (some, lockTimeoutMs) => {
@@ -31,7 +31,7 @@ export function createResultStore(settle: Settle, onError: (error: unknown) => v
         const results = batch.filter(({ record }) => chosen.has(record.workspaceId));
         const records = results.map(({ record }) => record);
         await settleEach(records, (part) => settle(part, lockTimeoutMs));
-        for (const result of results) result.isStored = true;
+        for (const { stored } of results) stored();
       });
     },
     sizeOf: ({ record: { args, result, error } }) => args.length + result.length + error.length,
@@ -39,13 +39,29 @@ export function createResultStore(settle: Settle, onError: (error: unknown) => v
     maxBytes: MAX_BYTES,
     maxInFlight: 1,
   });
+  /** Resolves as soon as the record is stored, whatever happens to the rest of its batch; false if it was not. */
+  function added(record: RunRecord): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const failed = (error: unknown) => {
+      onError(error);
+      resolve(false);
+    };
+    let isStored = false;
+    const stored = () => {
+      isStored = true;
+      resolve(true);
+    };
+    results.add({ record, stored }).then(() => {
+      if (!isStored) failed(new Error(`the queue of the workspace ${record.workspaceId} is locked`));
+    }, failed);
+    return promise;
+  }
+
   return {
     async store(record, stop) {
       let triesLeft = MAX_TRIES_WHILE_STOPPING;
       while (triesLeft > 0) {
-        const result = { record, isStored: false };
-        await results.add(result).catch(onError);
-        if (result.isStored) return;
+        if (await added(record)) return;
         if (stop.aborted) triesLeft -= 1;
         await pause(WAIT_MS, NEVER);
       }

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import type { RunRecord } from "../store/runs/settle.ts";
+import { createResultStore } from "./result-store.ts";
+
+const record = (workspaceId: string): RunRecord => ({
+  deliveryId: workspaceId,
+  createdAt: new Date(0),
+  workspaceId,
+  claimId: "c",
+  number: 1,
+  outcome: "succeeded",
+  againAt: null,
+  nextAttempt: 1,
+  durationMs: 1,
+  args: "",
+  result: "",
+  error: "",
+  executionId: "",
+});
+
+test("[IN-12] results of other workspaces are stored while one is locked; its own is stored afterwards, and the lock reported", async () => {
+  const errors: string[] = [];
+  const stored: string[] = [];
+  let isLocked = true;
+  await using results = createResultStore(
+    async (records) => {
+      if (isLocked && records.some(({ workspaceId }) => workspaceId === "locked"))
+        throw Object.assign(new Error("lock timeout"), { code: "55P03" });
+      stored.push(...records.map(({ workspaceId }) => workspaceId));
+    },
+    (error) => errors.push(String(error)),
+  );
+  const { signal } = new AbortController();
+  const locked = results.store(record("locked"), signal);
+  await Promise.all(["a", "b"].map((workspaceId) => results.store(record(workspaceId), signal)));
+  expect(stored.toSorted()).toEqual(["a", "b"]);
+  isLocked = false;
+  await locked;
+  expect(stored.toSorted()).toEqual(["a", "b", "locked"]);
+  expect(errors).toEqual([expect.stringContaining("locked")]);
+});
