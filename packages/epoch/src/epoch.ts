@@ -21,9 +21,9 @@ const RAISE_AGAIN_MS = 1_000;
  * Raises a scope after a commit whose response must not be lost: if that fails, again every second until Redis has it.
  * Resolves after the first try, and never rejects.
  */
-export async function raiseSurely(epochs: Pick<Epochs, "raise">, scope: string): Promise<void> {
+export async function raiseWithRetries(epochs: Pick<Epochs, "raise">, scope: string): Promise<void> {
   await epochs.raise(scope).catch(() => {
-    setTimeout(() => void raiseSurely(epochs, scope), RAISE_AGAIN_MS).unref();
+    setTimeout(() => void raiseWithRetries(epochs, scope), RAISE_AGAIN_MS).unref();
   });
 }
 

@@ -3,7 +3,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { testRedis } from "@toolgate/testbed/servers";
 import type { Redis } from "ioredis";
 import { expect, test } from "vitest";
-import { createEpochs, EPOCH_LUA, epochKey } from "../src/epoch.ts";
+import { createEpochs, EPOCH_LUA, epochKey, raiseWithRetries } from "../src/epoch.ts";
 import { connectRedis, untilReady } from "../src/redis.ts";
 
 const SCOPE = "key:1";
@@ -127,4 +127,13 @@ test("a socket that reports a second error, as after a refused certificate, does
   stream.emit("error", first);
   expect(() => stream.emit("error", second)).not.toThrow();
   expect(rig.errors).toEqual([first]);
+});
+
+test("a raise with retries resolves while Redis is down, and happens once Redis is back", async () => {
+  await using rig = await redisRig();
+  const before = await epochOf(rig.redis, SCOPE);
+  await rig.server.kill();
+  await raiseWithRetries(createEpochs(rig.redis), SCOPE);
+  await rig.server.restart();
+  await eventually(async () => (await epochOf(rig.redis, SCOPE)) > before);
 });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors, type MsgHdrs } from "@nats-io/transport-node";
 import { recordsWaiting } from "@toolgate/telemetry/instruments";
-import type { Bus } from "./connect.ts";
+import { type Bus, unlessDisconnected } from "./connect.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { ensureStream, isStreamNotFound, streamOf } from "./streams.ts";
 
@@ -92,12 +92,12 @@ async function publishUntil(
   deadlineAtMs: number,
   { headers, messageId = randomUUID(), waitForRoom = true }: DurablePublish = {},
 ): Promise<void> {
-  const message = { subject, data, id: messageId, headers };
   for (;;) {
     const leftMs = deadlineAtMs - performance.now();
     const timeout = Math.max(1, Math.min(ATTEMPT_TIMEOUT_MS, Math.ceil(leftMs)));
     try {
-      await bus.store(message, timeout);
+      const publishing = { msgID: messageId, timeout, ...(headers && { headers }) };
+      await unlessDisconnected(bus, () => bus.js.publish(subject, data, publishing));
       return;
     } catch (error) {
       if (!waitForRoom && streamIsFull(error)) throw error;

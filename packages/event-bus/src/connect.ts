@@ -4,29 +4,17 @@ import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManage
 import {
   type ConnectionOptions,
   connect,
-  type MsgHdrs,
   type NatsConnection,
   type Status,
   type TlsOptions,
 } from "@nats-io/transport-node";
 import { inboxOf } from "@toolgate/service-registry/inbox";
 
-/** A message for a stream. */
-interface StoredMessage {
-  subject: string;
-  data: Uint8Array;
-  /** The broker stores a message with the id of an earlier one only once. */
-  id: string;
-  headers?: MsgHdrs | undefined;
-}
-
 /** A connection to NATS that survives restarts of the server. */
 export interface Bus extends AsyncDisposable {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
-  /** Resolves once a stream has the message; rejects if it refuses it, the connection breaks, or after `timeoutMs`. */
-  store(message: StoredMessage, timeoutMs: number): Promise<void>;
   /** Copies of each message, on as many servers of the broker, in streams that are created from here. */
   readonly streamReplicas: number;
   /** How many times the connection has broken so far. */
@@ -104,16 +92,10 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     setConnected(false);
     for (const listener of reconnectListeners) listener();
   });
-  const js = jetstream(nc);
-  const bus: Bus = {
+  return {
     nc,
-    js,
+    js: jetstream(nc),
     jsm: await jetstreamManager(nc, { checkAPI: false, timeout: apiTimeoutMs }),
-    async store({ subject, data, id, headers }, timeout) {
-      await unlessDisconnected(bus, () =>
-        js.publish(subject, data, { msgID: id, timeout, ...(headers && { headers }) }),
-      );
-    },
     streamReplicas,
     get breaks() {
       return breaks;
@@ -141,7 +123,6 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       await nc.close();
     },
   };
-  return bus;
 }
 
 /**

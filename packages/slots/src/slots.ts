@@ -58,15 +58,21 @@ export function createSlots(
 
   /** Lets requests begin, one of each line after the other, until no line may take a slot. */
   function serveLines(): void {
-    for (;;) {
-      const [holder, line] = [...lines].find(([waiting]) => mayTake(waiting)) ?? [];
-      if (holder === undefined || !line) return;
+    let hasBegun = true;
+    while (hasBegun) hasBegun = serveNext();
+  }
+
+  function serveNext(): boolean {
+    for (const [holder, line] of lines) {
+      if (!mayTake(holder)) continue;
       const [start] = line;
       lines.delete(holder);
       // Behind the others.
       if (line.size > 1) lines.set(holder, line);
       start?.(begin(holder));
+      return true;
     }
+    return false;
   }
 
   function wait(holder: string, signal: AbortSignal | undefined): Promise<Disposable | undefined> {

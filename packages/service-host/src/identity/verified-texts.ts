@@ -25,6 +25,8 @@ export class VerifiedTexts<T> {
       ttl: MAX_KNOWN_MS,
       ttlResolution: 0,
       perf: { now },
+      // A verification under way ends as usual when others have taken its place.
+      ignoreFetchAbort: true,
       async fetchMethod(text, _known, { options }) {
         const { value, expiresAtMs } = await verify(text);
         options.ttl = Math.max(1, Math.min(expiresAtMs - now(), MAX_KNOWN_MS));

@@ -28,5 +28,6 @@ export function impossibleDay(message: DescMessage, json: unknown): string | und
 function isImpossible(time: unknown): boolean {
   const [, year, month, day] = (typeof time === "string" ? DAY.exec(time) : null)?.map(Number) ?? [];
   if (year === undefined || month === undefined || day === undefined) return false;
+  // The calendar repeats after 400 years, and Date.UTC reads the years 0 to 99 as 1900 to 1999.
   return new Date(Date.UTC(2000 + (year % 400), month - 1, day)).getUTCDate() !== day;
 }

@@ -14,6 +14,7 @@ export interface Acceptor extends AsyncDisposable {
 
 type WaitingCall = PendingCall & { settled: () => void };
 
+/** How long the calls of a workspace whose queue was locked are stored apart from those of others. */
 const LOCKED_FOR_MS = 1_000;
 const MAX_LOCKED = 1_000;
 const MIB = 1024 * 1024;

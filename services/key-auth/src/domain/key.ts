@@ -1,3 +1,5 @@
+import { LAST_MS } from "@toolgate/service-host/time";
+
 /** [KEY-4] [KEY-5] Calls per minute. */
 export const DEFAULT_LIMIT = 60;
 export const MIN_LIMIT = 1;
@@ -30,8 +32,6 @@ export function overlapEnd(now: Date, overlapSeconds: number, expiresAt: Date | 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
 
-const LAST_DAY = "9999-12-31";
-
 /**
  * The end of a day in UTC, when a key with this expiry date becomes invalid; that of the last day that JSON can show is its
  * last millisecond. Undefined if it is not a date since 1970.
@@ -40,5 +40,5 @@ export function endOfDay(date: string): Date | undefined {
   if (!DATE.test(date)) return undefined;
   const start = new Date(`${date}T00:00:00Z`);
   if (!(start.getTime() >= 0) || !start.toISOString().startsWith(date)) return undefined;
-  return new Date(start.getTime() + DAY_MS - (date === LAST_DAY ? 1 : 0));
+  return new Date(Math.min(start.getTime() + DAY_MS, LAST_MS));
 }

@@ -10,7 +10,7 @@ import { MAX_BYTES_READ_FIRST, saysAtMost } from "../request-bytes.ts";
 import { loginOfRequest, memberRoleOf } from "../sessions/login-of-request.ts";
 import { whenClosed } from "../slots.ts";
 import { upstreamResponse } from "../upstream-response.ts";
-import { readJson, workspaceIn } from "./json-body.ts";
+import { parseRequest, readJson, workspaceIn } from "./json-body.ts";
 
 /** A management request of somebody who may make it. */
 export interface AdmittedRequest {
@@ -40,7 +40,7 @@ export function createAdmit(keyAuth: Transport, log: Logger): Admit {
     const token = tokenOf(request);
     if (!saysAtMost(request, MAX_BYTES_READ_FIRST)) await upstreamResponse(sessions.getSession({ token }), upstream);
     const body = await readJson(request, MAX_BYTES);
-    const workspace = workspaceIn(method.input, body);
+    const workspace = workspaceIn(parseRequest(method.input, body));
     const user = await upstreamResponse(sessions.authorize({ token, workspace }), upstream);
     if (!memberRoleOf(user.role)) throw new ConnectError("your role does not permit this", Code.PermissionDenied);
     return { workspaceId: user.workspaceId, principal: user.principal, body, response };

@@ -30,11 +30,16 @@ export async function readJson(request: FastifyRequest, maxBytes: number): Promi
   return bytes;
 }
 
-/** The workspace that a request names. What else is wrong with the request is found when it becomes a message. */
-export function workspaceIn(message: DescMessage, json: Uint8Array): string {
-  const request = parsed(new TextDecoder().decode(json));
+/** A request as JSON. Throws for a day that its month does not have, which the message would silently have as another day. */
+export function parseRequest(message: DescMessage, bytes: Uint8Array): unknown {
+  const request = parsed(new TextDecoder().decode(bytes));
   const field = impossibleDay(message, request);
   if (field) throw new ConnectError(`${field}: its month does not have this day`, Code.InvalidArgument);
+  return request;
+}
+
+/** The workspace that a request names. What else is wrong with the request is found when it becomes a message. */
+export function workspaceIn(request: unknown): string {
   const workspace = isJsonObject(request) ? ownValue(request, "workspace") : undefined;
   if (typeof workspace !== "string" || workspace === "") {
     throw new ConnectError("workspace: missing", Code.InvalidArgument);

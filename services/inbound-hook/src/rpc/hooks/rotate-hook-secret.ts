@@ -1,4 +1,4 @@
-import { raiseSurely } from "@toolgate/epoch/epoch";
+import { raiseWithRetries } from "@toolgate/epoch/epoch";
 import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { unavailable } from "@toolgate/service-host/errors";
@@ -30,7 +30,7 @@ export const rotateHookSecret: Handler<ReceiverContext, typeof HookService.metho
     await auditHook(client, hook, { principal, at: context.now(), action: "hook.rotate" });
   });
   // From here on nothing may fail: the new secret is only in this response.
-  await raiseSurely(context.epochs, epochScope(known.id));
+  await raiseWithRetries(context.epochs, epochScope(known.id));
   return { secret: providerSecret === "" ? secret : "" };
 };
 

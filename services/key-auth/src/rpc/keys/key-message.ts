@@ -21,26 +21,29 @@ const STATUS: Record<Status, KeyStatus> = {
   expired: KeyStatus.EXPIRED,
 };
 
-/** What a change of a key shows besides its row. Read it before the change, whose response must not fail afterwards. */
-export async function factsOf(context: Context, { id, workspaceId, tools }: KeyRow): Promise<KeyFacts> {
-  const [calls, available] = await Promise.all([
-    callsLast24h(context, [id]),
-    context.tools.released(workspaceId, tools).catch(() => undefined),
-  ]);
-  return { callsLast24h: calls.get(id) ?? 0, available };
-}
-
-/** The messages of keys of one workspace; one call to tool-runner checks the tools of all of them. */
-export async function keyMessages(context: Context, workspaceId: string, rows: KeyRow[]): Promise<Key[]> {
-  const ids = rows.map(({ id }) => id);
+/** What messages of keys of one workspace show besides the rows; one call to tool-runner checks the tools of all of them. */
+async function readFacts(context: Context, workspaceId: string, rows: readonly KeyRow[]) {
   const names = [...new Set(rows.flatMap(({ tools }) => tools))];
   const [calls, available] = await Promise.all([
-    callsLast24h(context, ids),
+    callsLast24h(
+      context,
+      rows.map(({ id }) => id),
+    ),
     // While tool-runner is down, keys are still listed, with their status.
     context.tools.released(workspaceId, names).catch(() => undefined),
   ]);
+  return ({ id }: KeyRow): KeyFacts => ({ callsLast24h: calls.get(id) ?? 0, available });
+}
+
+/** For the response to a change: read before the change is made, because the response must not fail afterwards. */
+export async function factsOf(context: Context, row: KeyRow): Promise<KeyFacts> {
+  return (await readFacts(context, row.workspaceId, [row]))(row);
+}
+
+export async function keyMessages(context: Context, workspaceId: string, rows: KeyRow[]): Promise<Key[]> {
+  const factsOfRow = await readFacts(context, workspaceId, rows);
   const now = context.now();
-  return rows.map((row) => keyMessage(row, { callsLast24h: calls.get(row.id) ?? 0, available }, now));
+  return rows.map((row) => keyMessage(row, factsOfRow(row), now));
 }
 
 export async function keyMessageOf(context: Context, row: KeyRow): Promise<Key> {

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { raiseSurely } from "@toolgate/epoch/epoch";
+import { raiseWithRetries } from "@toolgate/epoch/epoch";
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/rules/api-key-secret";
@@ -36,7 +36,7 @@ export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = a
     return after;
   });
   // From here on nothing may fail: the new secret is only in this response.
-  await raiseSurely(context.epochs, `key:${row.id}`);
+  await raiseWithRetries(context.epochs, `key:${row.id}`);
   call.responseHeader.set("cache-control", "no-store");
   return { key: keyMessage(row, facts, context.now()), secret };
 };
