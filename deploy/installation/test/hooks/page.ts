@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -39,6 +39,7 @@ export async function runBlocks(
 ): Promise<string[]> {
   await mkdir(join(folder, ".data"), { recursive: true });
   await writeFile(join(folder, ".data", "run.json"), JSON.stringify(runJson));
+  await symlink(DOCS, join(folder, "docs"));
   const commands: string[] = [];
   for (const [index, { language, code }] of blocks.entries()) {
     commands.push(`echo '${MARK}'`);
