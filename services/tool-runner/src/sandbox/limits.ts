@@ -22,10 +22,10 @@ export const DEFAULT_POOL_LIMITS = {
   /** A child that spends this long in one step gets no more runs, and those that it has not begun move to others. */
   stallMs: 50,
   childRssMib: 1_024,
-  /** How long the runs of a workspace stay in the slow lane after one of them exceeded a limit, or got a large input. */
+  /** How long the runs of a workspace stay in the slow lane after one of them exceeded a limit, or was large. */
   slowMs: 60_000,
-  /** Arguments, or a result of a host call, of this size keep a child's other runs waiting while it reads them. */
-  largeInputBytes: 128 * 1024,
+  /** Arguments or results of this size, also of host calls, keep a child's other runs waiting while they pass. */
+  largeBytes: 128 * 1024,
   /** A step of this much CPU time moves the workspace's next runs to the slow lane, and for how long. */
   slowStepMs: 25,
   slowStepForMs: 10_000,

@@ -36,6 +36,21 @@ describe("sandbox pool", () => {
     expect(calls).toEqual(names.split(" ").map((name) => `${name} ["x",{"name":"${name}"}]`));
   });
 
+  it.each([
+    ["arguments", { args: { text: "x".repeat(200_000) } }, "return 1"],
+    ["results", {}, "return 'x'.repeat(200_000)"],
+    ["results of host calls", { onHostCall: async () => JSON.stringify("x".repeat(200_000)) }, "await ctx.callTool('a')"],
+  ])("a workspace with large %s gets a child of its own for its next runs", async (_what, options, body) => {
+    await using pool = openPool(1);
+    const run = () => resultOf(pool, handler(body), { ...options, limits: { resultBytes: 1_000_000 } });
+    const before = pool.pids().length;
+    await resultOf(pool, handler("return 1"));
+    expect(pool.pids()).toHaveLength(before);
+    await run();
+    await run();
+    expect(pool.pids()).toHaveLength(before + 1);
+  });
+
   it("[TOOL-2] many runs of many tools interleave, and each gets its own result", async () => {
     await using pool = openPool(2);
     const source = handler("const [, n] = await ctx.callTool('plus', args.n); await 0; return { n: n + 1 }");

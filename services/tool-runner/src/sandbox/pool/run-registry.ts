@@ -94,6 +94,7 @@ export class RunRegistry {
       else if (message[0] === "fail") this.#fail(run, message[2], message[3].toWellFormed(), message[4], message[5]);
       else {
         this.#chargeRun(run, message[3]);
+        this.#slowDownIfLarge(run, message[2].length);
         this.#end(run, { kind: "ok", resultJson: message[2], cpuMs: message[3], logs: run.logs });
       }
     }
@@ -172,8 +173,8 @@ export class RunRegistry {
     }
   }
 
-  #slowDownIfLarge(run: SandboxRun, inputBytes: number): void {
-    if (inputBytes >= this.#limits.largeInputBytes) this.#placement.slowDown(run, this.#limits.slowMs);
+  #slowDownIfLarge(run: SandboxRun, bytes: number): void {
+    if (bytes >= this.#limits.largeBytes) this.#placement.slowDown(run, this.#limits.slowMs);
   }
 
   #chargeStep(run: SandboxRun, cpuMs: number): void {
