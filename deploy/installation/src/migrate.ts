@@ -1,5 +1,5 @@
 import { migrate } from "@toolgate/postgres/migrate";
-import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { type Pool, withPool } from "@toolgate/postgres/pool";
 import { canActAs, ensureServiceRole, serviceRole } from "@toolgate/postgres/service-role";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
@@ -15,9 +15,8 @@ export type RolePasswords = Readonly<Partial<Record<ServiceName, string>>>;
  * exists, or whose password is given, owns its schema afterwards; without a role the administrator does. Returns what was
  * applied, as "schema/file".
  */
-export async function migrateAll(adminUrl: string, passwords: RolePasswords = {}): Promise<string[]> {
-  const pool = createPool({ url: adminUrl, maxConnections: 1, applicationName: "migrations" });
-  try {
+export function migrateAll(adminUrl: string, passwords: RolePasswords = {}): Promise<string[]> {
+  return withPool(adminUrl, "migrations", async (pool) => {
     const applied: string[] = [];
     for (const service of SERVICES_WITH_SCHEMA) {
       const { schema, dir } = migrationsOf(service);
@@ -25,9 +24,7 @@ export async function migrateAll(adminUrl: string, passwords: RolePasswords = {}
       for (const name of await migrate({ pool, schema, dir, ...(role && { role }) })) applied.push(`${schema}/${name}`);
     }
     return applied;
-  } finally {
-    await pool.end();
-  }
+  });
 }
 
 async function roleFor(pool: Pool, schema: string, password: string | undefined): Promise<string | undefined> {

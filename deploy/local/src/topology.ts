@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { migrateAll } from "@toolgate/installation/migrate";
 import { readAllConfigs, startSingle } from "@toolgate/installation/single";
 import { canOpenInstallation } from "@toolgate/key-auth/operator/provision";
-import { createPool } from "@toolgate/postgres/pool";
+import { withPool } from "@toolgate/postgres/pool";
 import { createSecretBox, parseSealingKeys } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
 import { startOpsServer } from "@toolgate/service-host/process/ops-server";
@@ -63,16 +63,11 @@ export async function startTopology(kind: "single" | "split", settings: Topology
 }
 
 async function refuseForeignDatabase(databaseUrl: string, sealingKeys: string, dataDir: string): Promise<void> {
-  const pool = createPool({ url: databaseUrl, maxConnections: 1, applicationName: "start" });
-  try {
-    const box = createSecretBox({ keys: parseSealingKeys(sealingKeys) });
-    if (await canOpenInstallation(pool, box)) return;
-    throw new Error(
-      `the database contains an installation whose secrets ${dataDir} cannot open: choose the data folder that it was made with (DATA_DIR), or another database (DATABASE_URL)`,
-    );
-  } finally {
-    await pool.end();
-  }
+  const box = createSecretBox({ keys: parseSealingKeys(sealingKeys) });
+  if (await withPool(databaseUrl, "start", (pool) => canOpenInstallation(pool, box))) return;
+  throw new Error(
+    `the database contains an installation whose secrets ${dataDir} cannot open: choose the data folder that it was made with (DATA_DIR), or another database (DATABASE_URL)`,
+  );
 }
 
 /** The environment that the services share. */

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -44,8 +44,9 @@ describe("the demo receiver", () => {
     ["made over another body", signature(SECRET, NOW, "{}"), "signature WRONG (mismatch)"],
   ])("prints what arrived when the signature is %s", async (_, header, verdict) => {
     const lines: string[] = [];
-    await using receiver = await start(await temporaryFolder(), lines);
-    await receiver.setSecret(SECRET);
+    const dataDir = await temporaryFolder();
+    await using receiver = await start(dataDir, lines);
+    await writeFile(receiverSecretFile(dataDir), SECRET);
     const headers = {
       "x-service-event": "tool.completed",
       "x-service-delivery": "6f0e",
@@ -58,10 +59,11 @@ describe("the demo receiver", () => {
 
   test("says when there is no signature, or no secret to check it with", async () => {
     const lines: string[] = [];
-    await using receiver = await start(await temporaryFolder(), lines);
+    const dataDir = await temporaryFolder();
+    await using receiver = await start(dataDir, lines);
     const ca = await readFile(receiver.caFile, "utf8");
     await post(receiver.url, ca, {});
-    await receiver.setSecret(SECRET);
+    await writeFile(receiverSecretFile(dataDir), SECRET);
     await post(receiver.url, ca, {});
     expect(lines.map((line) => line.split("  ").at(-1))).toEqual([
       "signature not checked: no secret known here",
@@ -83,7 +85,7 @@ describe("the demo receiver", () => {
   test("is trusted only through its own authority, and keeps port, certificate and secret", async () => {
     const dataDir = await temporaryFolder();
     const first = await start(dataDir);
-    await first.setSecret(SECRET);
+    await writeFile(receiverSecretFile(dataDir), SECRET);
     const ca = await readFile(receiverCaFile(dataDir), "utf8");
     await expect(post(first.url, undefined, {})).rejects.toThrow(/certificate/);
     await first[Symbol.asyncDispose]();
@@ -92,7 +94,6 @@ describe("the demo receiver", () => {
     expect(second.url).toBe(first.url);
     await post(second.url, ca, { "x-service-signature": signature(SECRET) });
     expect(lines[0]).toContain("signature verified");
-    expect((await stat(receiverSecretFile(dataDir))).mode & 0o777).toBe(0o600);
     expect((await stat(join(dataDir, "receiver", "certificate.json"))).mode & 0o777).toBe(0o600);
   });
 });

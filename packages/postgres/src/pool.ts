@@ -114,6 +114,16 @@ export function createPool(options: PoolOptions): Pool {
   return pool;
 }
 
+/** Runs `work` with a pool of one connection, which is closed afterwards. */
+export async function withPool<T>(url: string, applicationName: string, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = createPool({ url, maxConnections: 1, applicationName });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
 /**
  * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. Also rejects when `work`
  * resolves although one of its statements failed, because Postgres then commits nothing. A client whose rollback fails

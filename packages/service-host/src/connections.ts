@@ -4,7 +4,7 @@ import { ensureReplicas } from "@toolgate/event-bus/stream-replicas";
 import { isStreamName } from "@toolgate/event-bus/streams";
 import { measurePool } from "@toolgate/postgres/measure";
 import { assertMigrated } from "@toolgate/postgres/migrate";
-import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createPool, type Pool, withPool } from "@toolgate/postgres/pool";
 import { actAsOwner } from "@toolgate/postgres/service-role";
 import { parseSealingKeys, type SealingKey } from "@toolgate/secret-box/secret-box";
 import { migrationsOf } from "@toolgate/service-registry/paths";
@@ -141,12 +141,9 @@ export async function openConnections<N extends Need>(
 export async function runDailyJob(name: ServiceName, job: (pool: Pool, now: Date) => Promise<string[]>): Promise<void> {
   const { url } = readConfig(process.env, (reader) => ({ url: readDatabaseUrl(reader) }));
   const log = createLogger({ service: `${name} daily job`, level: "info" });
-  const pool = createPool({ url, maxConnections: 1, applicationName: `${name} daily job` });
-  try {
+  await withPool(url, `${name} daily job`, async (pool) => {
     // The operator may log in as an administrator, but the service has to own its partitions.
     await actAsOwner(pool, migrationsOf(name).schema);
     log.info({ dropped: await job(pool, new Date()) }, "the daily job is done");
-  } finally {
-    await pool.end();
-  }
+  });
 }

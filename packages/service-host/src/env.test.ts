@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "./env.ts";
-import { readHostConfig } from "./launch.ts";
+import { readHostConfig } from "./host-config.ts";
 
 test("reads typed values, with fallbacks for what is unset or empty", () => {
   const env = { TEXT: "a b", NUMBER: "-5", FLAG: "true", LIST: " a, b ,,c ", CHOICE: "two", EMPTY: "" };

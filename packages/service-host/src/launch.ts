@@ -1,80 +1,44 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { type Metrics, startMetrics } from "@toolgate/telemetry/sdk";
 import { startTracing } from "@toolgate/telemetry/tracing";
-import { type Env, type EnvReader, readAll, readConfig } from "./env.ts";
+import { type Env, readAll } from "./env.ts";
+import { type HostConfig, readHostConfig } from "./host-config.ts";
 import { principalKeysOf } from "./identity/principal-keys.ts";
 import { createPrincipalReader } from "./identity/principal-token.ts";
 import { type IdentitySettings, readIdentity } from "./identity/service-keys.ts";
 import { createCallerReader, createServiceTokens, type ServiceTokens } from "./identity/service-token.ts";
-import { createLogger, type Logger } from "./logger.ts";
+import type { Logger } from "./logger.ts";
 import { isServiceName, type Peers, type PeerUrls, readPeerUrls, remotePeers } from "./peers.ts";
 import { startOpsServer } from "./process/ops-server.ts";
 import { createReadiness } from "./process/readiness.ts";
-import { untilStopSignal } from "./process/stop-signal.ts";
+import { runProcess } from "./process/run-process.ts";
 import { hotCallStreams, unaryRoutes } from "./rpc/hot-calls.ts";
 import { startRpcServer } from "./rpc/rpc-server.ts";
 import type { Service, ServiceDefinition } from "./service.ts";
 import { openProcessTls, type ProcessTls } from "./tls/process-tls.ts";
-import { readTlsFiles, type TlsFiles } from "./tls/settings.ts";
-
-/** What every service process reads from its environment, in addition to the service's own config. */
-interface HostConfig {
-  /** Address that the RPC and operations servers bind. */
-  host: string;
-  rpcPort: number;
-  opsPort: number;
-  logLevel: string;
-  tlsFiles: TlsFiles | undefined;
-}
-
-const END_WITHIN_MS = 1_000;
-const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-
-/** Throws one error that names every variable that is missing or malformed. */
-export function readHostConfig(env: Env): HostConfig {
-  return readConfig(env, (reader: EnvReader) => ({
-    host: reader.text("BIND_HOST", "127.0.0.1"),
-    rpcPort: reader.integer("RPC_PORT", { fallback: 0, min: 0, max: 65_535 }),
-    opsPort: reader.integer("OPS_PORT", { fallback: 0, min: 0, max: 65_535 }),
-    logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS, "info"),
-    tlsFiles: readTlsFiles(reader),
-  }));
-}
 
 /**
  * Runs one service as this process: starts it, serves its RPCs and probes, and logs a line "started" with its ports. It is
  * not ready before that. On SIGTERM or SIGINT it drains and ends with exit code 0; further signals change nothing, and a
- * signal during the start cancels the start. A service that cannot start logs one fatal line with the reason and ends with
- * exit code 1. Ends within a second of its last line even when something is still open, such as a connection that could not
- * be made.
+ * signal during the start cancels the start.
  */
-export async function launch<C>(definition: ServiceDefinition<C>, env: Env = process.env): Promise<void> {
+export function launch<C>(definition: ServiceDefinition<C>, env: Env = process.env): Promise<void> {
   const { name } = definition;
-  const stopped = untilStopSignal();
-  let log = createLogger({ service: name, level: "info" });
-  try {
-    const readPeers = (all: Env) => readPeerUrls(all, name);
+  return runProcess(name, async (stopped, openLog) => {
     const [host, config, peerUrls, identity] = readAll<[HostConfig, C, PeerUrls, IdentitySettings]>(env, [
       readHostConfig,
       definition.readConfig,
-      readPeers,
+      (all) => readPeerUrls(all, name),
       (all) => readIdentity(all, name),
     ]);
-    log = createLogger({ service: name, level: host.logLevel });
-    process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
+    const log = openLog(host.logLevel);
     await using tls = host.tlsFiles && (await openProcessTls(host.tlsFiles, { log }));
     await using peers = remotePeers(peerUrls, { log, tokens: tokensOf(name, identity), tls });
     await using metrics = startMetrics();
     await using _tracing = await startTracing(name, env);
     const starting = definition.start(config, { log, now: Date.now, peers, tls });
     await run(name, starting, { ...host, ...identity, peers, tls, scrape: metrics.scrape }, log, stopped);
-  } catch (error) {
-    log.fatal({ err: error }, "failed");
-    process.exitCode = 1;
-  }
-  log.info("stopped");
-  // Unref: a process with nothing left to do must not wait for it. The logger flushes when the process ends.
-  setTimeout(() => process.exit(), END_WITHIN_MS).unref();
+  });
 }
 
 interface RunSettings extends HostConfig, IdentitySettings, Pick<Metrics, "scrape"> {

@@ -1,5 +1,5 @@
 import type { Env } from "@toolgate/service-host/env";
-import { readHostConfig } from "@toolgate/service-host/launch";
+import { readHostConfig } from "@toolgate/service-host/host-config";
 import { createLogger } from "@toolgate/service-host/logger";
 import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import { isServing } from "@toolgate/service-host/rpc/probe";

@@ -1,6 +1,6 @@
 import type { Env } from "@toolgate/service-host/env";
+import { readHostConfig } from "@toolgate/service-host/host-config";
 import { readIdentity } from "@toolgate/service-host/identity/service-keys";
-import { readHostConfig } from "@toolgate/service-host/launch";
 import { readPeerUrls } from "@toolgate/service-host/peers";
 import { DEFINITIONS } from "../single.ts";
 import { type Findings, type Member, messageOf } from "./finding.ts";

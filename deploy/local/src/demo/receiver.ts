@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import { join } from "node:path";
@@ -26,8 +26,6 @@ export type Receiver = AsyncDisposable & {
   readonly url: string;
   /** PEM file of the authority to trust for `url`. */
   readonly caFile: string;
-  /** The `whsec_` secret of the endpoint that points here; kept for the next start. */
-  setSecret(secret: string): Promise<void>;
 };
 
 /** The file in which the receiver of a data folder looks up the secret of its endpoint, at every webhook. */
@@ -60,7 +58,6 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Receive
   return {
     url: `https://127.0.0.1:${port}/webhooks`,
     caFile: receiverCaFile(dataDir),
-    setSecret: (secret) => writeFile(secretFile, secret, { mode: 0o600 }),
     [Symbol.asyncDispose]: () => close(server),
   };
 }

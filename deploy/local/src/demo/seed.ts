@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isProvisioned, provisionNew } from "@toolgate/key-auth/operator/provision";
 import { loadJson, saveJson } from "@toolgate/local-servers/saved-json";
-import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { withPool } from "@toolgate/postgres/pool";
 import { type DemoChat, makeDemoChat } from "./chat.ts";
 import { type DemoUrls, prepareDemoData, prepareDemoDataAsAdmin } from "./demo-data.ts";
 import { type DemoHook, makeDemoHook } from "./hook.ts";
@@ -46,7 +46,7 @@ export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   const file = join(input.dataDir, "demo.json");
   const kept = await loadJson<KeptDemo>(file);
   const account = { workspace: kept?.workspace ?? WORKSPACE, admin: kept?.admin ?? newAdmin() };
-  const isNew = await withPool(input.databaseUrl, async (pool) => {
+  const isNew = await withPool(input.databaseUrl, "demo", async (pool) => {
     if (await isProvisioned(pool, account.admin.email)) return false;
     // Written first: the start after an interrupted one continues with this password.
     await saveJson(file, account);
@@ -88,15 +88,6 @@ function complete(demo: KeptDemo | undefined): SeedResult | undefined {
 
 function lostPassword(email: string, file: string): string {
   return `the database has a user ${email} already, whose password is not in ${file}: put that file back, or choose another database (DATABASE_URL)`;
-}
-
-async function withPool<T>(databaseUrl: string, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = createPool({ url: databaseUrl, maxConnections: 1, applicationName: "demo" });
-  try {
-    return await work(pool);
-  } finally {
-    await pool.end();
-  }
 }
 
 async function saveTools(manage: Management, rateServiceUrl: string): Promise<void> {

@@ -39,7 +39,11 @@ describe("sandbox pool", () => {
   it.each([
     ["arguments", { args: { text: "x".repeat(200_000) } }, "return 1"],
     ["results", {}, "return 'x'.repeat(200_000)"],
-    ["results of host calls", { onHostCall: async () => JSON.stringify("x".repeat(200_000)) }, "await ctx.callTool('a')"],
+    [
+      "results of host calls",
+      { onHostCall: async () => JSON.stringify("x".repeat(200_000)) },
+      "await ctx.callTool('a')",
+    ],
   ])("a workspace with large %s gets a child of its own for its next runs", async (_what, options, body) => {
     await using pool = openPool(1);
     const run = () => resultOf(pool, handler(body), { ...options, limits: { resultBytes: 1_000_000 } });
