@@ -4,10 +4,10 @@ import { defineConfig } from "vitest/config";
 const VERIFY = [
   "deploy/installation/test/{attacks,clients,faults,fuzz,image,recovery,rollouts}/**/*.test.ts",
   "deploy/installation/test/chat/faults/*.test.ts",
-  "deploy/installation/test/{encrypted-processes,bad-input/{boundary-values,random-input},compose/programs}.test.ts",
-  "packages/local-servers/test/*.test.ts",
+  "deploy/installation/test/{encrypted-*,taken-port,bad-input/{boundary-values,random-input},compose/programs}.test.ts",
+  "packages/{local-servers/test/*,event-bus/test/stream-replicas}.test.ts",
   "services/tool-runner/test/sandbox/{attacks,role}/**/*.test.ts",
-  "services/*/test/**/{faults,platform-faults,kill,killed-child,takeover,cost,statement-cost}.test.ts",
+  "services/*/test/**/{faults,platform-faults,kill,killed-*,takeover,cost,statement-cost,indexed-status}.test.ts",
 ];
 const isVerify = process.env.VERIFY === "1";
 

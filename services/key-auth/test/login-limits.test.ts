@@ -131,6 +131,22 @@ test("[MGMT-4] logins whose callers have left are not done", async () => {
   expect(await sessionsOfUser()).toBeLessThan(30);
 });
 
+test("[MGMT-4] many logins from some networks, and more than may wait, do not keep others from logging in", async () => {
+  const user = await newUser();
+  const left = new AbortController();
+  const from = (network: number) =>
+    Array.from({ length: 60 }, () => {
+      const headers = { [CLIENT_ADDRESS_HEADER]: `198.51.100.${network}` };
+      const login = { email: `${randomUUID()}@example.test`, password: "a guess" };
+      return codeOf(keyAuth.sessions().login(login, { headers, signal: left.signal }));
+    });
+  const many = [1, 2, 3].flatMap(from);
+  await Promise.race(many);
+  expect(await loginFrom("203.0.113.71", user.email, user.password)).toBeUndefined();
+  left.abort();
+  await Promise.all(many);
+});
+
 test("[MGMT-4] while Redis is down, failures are counted in the process", async () => {
   const redis = connectRedis({ url: "redis://127.0.0.1:1", name: "test", onError: () => {} });
   const throttle = createLoginThrottle(redis);

@@ -8,7 +8,7 @@ import { insertAccountEntries } from "../../store/audit.ts";
 import { deleteSessionsOfUser } from "../../store/sessions.ts";
 import { replacePasswordHash } from "../../store/users.ts";
 import { invalid } from "../errors.ts";
-import { checkPassword, countedForSession } from "./check-password.ts";
+import { checkPassword, countedForSession, holderOf } from "./check-password.ts";
 import { sessionOf } from "./session.ts";
 
 export const changePassword: Handler<Context, typeof SessionService.method.changePassword> = async (
@@ -22,7 +22,7 @@ export const changePassword: Handler<Context, typeof SessionService.method.chang
   const credentials = { email: session.email, password: currentPassword };
   const counted = countedForSession(session);
   const { id, email, passwordHash } = await checkPassword(context, credentials, counted, call.signal);
-  const newHash = await context.passwordHashes(() => hashPassword(newPassword), call.signal);
+  const newHash = await context.passwordHashes(holderOf(counted), () => hashPassword(newPassword), call.signal);
   await inTransaction(context.pool, async (client) => {
     if (!(await replacePasswordHash(client, id, { from: passwordHash, to: newHash }))) {
       throw new ConnectError("the password was changed at the same time", Code.Aborted);

@@ -38,6 +38,11 @@ export function countedForSession({ id, email }: { id: string; email: string }):
   return { device: `${accountHash(email)}:session:${id}` };
 }
 
+/** Whose logins wait for each other: a known device's, or a network's. */
+export function holderOf({ device, network }: Counted): string {
+  return device ?? network ?? "unknown";
+}
+
 /** An unknown user and a wrong password get the same error after the same work. */
 export async function checkPassword(
   context: Context,
@@ -52,7 +57,7 @@ export async function checkPassword(
       "retry-after": String(retryAfterS),
     });
   }
-  const compared = passwordHashes(() => compare(context, normalized(email), password), signal);
+  const compared = passwordHashes(holderOf(counted), () => compare(context, normalized(email), password), signal);
   const { user, matches } = await compared.catch(async (error: unknown) => {
     // Not the caller's failure: Postgres is down, or the server is busy.
     await throttle.end(counted, false);
