@@ -74,7 +74,7 @@ function options(port: number, durable: boolean): string[] {
     listen_addresses: "127.0.0.1",
     port,
     unix_socket_directories: "",
-    max_connections: 200,
+    max_connections: 400,
     shared_buffers: "128MB",
     jit: "off",
     fsync: onOff,

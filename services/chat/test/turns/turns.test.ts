@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { HtmlSanitizer } from "../../src/html/sanitizer.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ModelError } from "../../src/models/model.ts";
 import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig, started, streamedText } from "../chat-rig.ts";
@@ -24,7 +23,7 @@ describe("turns", () => {
     expect(events.at(0)?.event.value).toMatchObject({ role: "user", content: "Hi" });
     expect(events.at(-1)?.event.case).toBe("done");
     const text = streamedText(events);
-    expect(text).toBe("<p>Hello <b>world</b>!</p>");
+    expect(text).toBe("<p>Hello &lt;script&gt;alert(1)&lt;/script&gt;<b>world</b>!</p>");
     const history = await rig.history(turn.chat);
     expect(history.map(({ role, content }) => [role, content])).toEqual([
       ["user", "Hi"],
@@ -153,20 +152,6 @@ describe("turns", () => {
       if (event.case === "message") expect(event.value.content.length).toBeLessThan(12_000);
     expect((await rig.history(turn.chat)).at(-1)?.content).toBe(text);
     expect(receipt?.outputTokens).toBeGreaterThan(0);
-  });
-
-  it("[CHAT] hidden text after an answer that is nearly full is not sanitized character by character", async () => {
-    using pushes = vi.spyOn(HtmlSanitizer.prototype, "push");
-    rig.model.answer((call) => {
-      call.text("x".repeat(199_999));
-      call.text(`<script>${"y".repeat(100_000)}</script>`);
-      call.text("z".repeat(1_000));
-      call.finish();
-    });
-    const turn = await rig.send("hidden-text", "Hi");
-    await rig.untilDone(turn);
-    expect(streamedText(await rig.events(turn.chat))).toMatch(/^x{199999}z{1,50}$/);
-    expect(pushes.mock.calls.length).toBeLessThan(10_000);
   });
 
   it.each([Number.NaN, 1.5, 5e9])(
