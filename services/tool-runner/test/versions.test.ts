@@ -29,6 +29,20 @@ describe("versions of a tool", () => {
     expect(tool).toMatchObject({ version: 2, definition: { handler: handler(2) } });
   });
 
+  it("[OAPI-4] a name that differs from another tool's only in case is refused, until that one is deleted", async () => {
+    await runner.saveTool("findOrders", { handler: handler(1) });
+    await runner.saveTool("findOrders", { handler: handler(2) });
+    const save = () => runner.saveTool("FindOrders", { handler: handler(3) });
+    await expect(save()).rejects.toMatchObject({
+      code: Code.AlreadyExists,
+      rawMessage: "name: there is a tool findOrders already",
+    });
+    await runner.tools.deleteTool({ name: "findOrders" });
+    await save();
+    const restore = runner.tools.restoreToolVersion({ name: "findOrders", version: 1 });
+    await expect(restore).rejects.toMatchObject({ code: Code.AlreadyExists });
+  });
+
   it.each(["a\u001b[1m", "a\nb", "a\u202eb"])("[TOOL] a parameter named %j is refused", async (name) => {
     const parameters = { type: "object", properties: { [name]: { type: "string" } } };
     await expect(runner.saveTool("unreadable", { handler: handler(1), parameters })).rejects.toMatchObject({

@@ -50,7 +50,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const stream = await door.stream({ chat_id: "tools", message: "greet Ada" });
     const events = await stream.ended;
     const kinds = kindsOf(events);
-    expect(kinds.filter((name) => name !== "message")).toEqual(["tool_start", "tool_complete", "suggestions", "done"]);
+    const others = ["sent", "tool_start", "tool_complete", "suggestions", "done"];
+    expect(kinds.filter((name) => name !== "message")).toEqual(others);
     const start = events.find(({ event }) => event === "tool_start")?.data;
     expect(start).toEqual({ id: expect.any(String), tool: "greet" });
     expect(events.find(({ event }) => event === "tool_complete")?.data).toEqual({
@@ -91,9 +92,9 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
         [door.workspaceId],
       );
       const events = await (await door.stream({ chat_id: "failed", message: "hello" })).ended;
-      expect(kindsOf(events)).toEqual(["error", "done"]);
+      expect(kindsOf(events)).toEqual(["sent", "error", "done"]);
       const error = { error: { code: "BUDGET_EXCEEDED", message: expect.any(String) } };
-      expect(events[0]?.data).toEqual(error);
+      expect(events[1]?.data).toEqual(error);
       const sent = await door.post("/chat/index", { chat_id: "failed", message: "hello" });
       expect({ status: sent.status, body: sent.body }).toEqual({ status: 429, body: error });
     } finally {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectDense, kindsOf, textOf } from "./client.ts";
+import { kindsOf, textOf } from "./client.ts";
 import { type ChatFrontDoor, openChat } from "./front-door.ts";
 
 let door: ChatFrontDoor;
@@ -91,7 +91,8 @@ test("[CHAT-23] [CHAT-24] resume starts no turn and asks no model, and an unknow
 test("[CHAT-45] a resume over several turns has one done event, the last", async () => {
   for (const name of ["Ada", "Bob"]) await (await door.stream({ chat_id: "several", message: `greet ${name}` })).ended;
   const { events, ids } = await ended({ chat_id: "several", last_event_id: "0" });
-  expectDense(ids);
+  // All but that of the first turn's end.
+  expect(new Set(ids).size).toBe(Number(ids.at(-1)) - 1);
   expect(kindsOf(events).filter((name) => name === "done")).toHaveLength(1);
   const roles = events.filter(({ event }) => event === "message").map(({ data }) => data.role);
   expect(roles.filter((role) => role === "user")).toHaveLength(2);

@@ -37,8 +37,8 @@ const SENDERS: readonly Sender[] = [
     }),
   },
   {
-    name: "the octokit library",
-    hook: { format: "HOOK_FORMAT_GITHUB", providerSecret: SECRET },
+    name: "[AUTH] the octokit library, whose secret was pasted with what is around it,",
+    hook: { format: "HOOK_FORMAT_GITHUB", providerSecret: `\ufeff ${SECRET}\u00a0\r\n` },
     headersFor: async (payload, secret) => ({
       ...JSON_TYPE,
       "user-agent": "GitHub-Hookshot/044aadd",
@@ -66,20 +66,20 @@ const SENDERS: readonly Sender[] = [
       return headers;
     },
   },
-  {
-    name: "the standardwebhooks library",
+  ...["webhook", "svix"].map((prefix) => ({
+    name: `[AUTH] the standardwebhooks library, in headers ${prefix}-…,`,
     hook: { format: "HOOK_FORMAT_STANDARD_WEBHOOKS" },
-    async headersFor(body, secret) {
+    async headersFor(body: string, secret: string) {
       const id = `msg_${randomUUID()}`;
       const at = new Date();
       return {
         ...JSON_TYPE,
-        "webhook-id": id,
-        "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
-        "webhook-signature": new Webhook(secret).sign(id, at, body),
+        [`${prefix}-id`]: id,
+        [`${prefix}-timestamp`]: String(Math.floor(at.getTime() / 1000)),
+        [`${prefix}-signature`]: new Webhook(secret).sign(id, at, body),
       };
     },
-  },
+  })),
 ];
 
 describe.each(SENDERS)("what $name signs", ({ hook: request, headersFor }) => {

@@ -136,6 +136,13 @@ export declare type Refusal = Message<"toolgate.inbound_hook.v1.Refusal"> & {
    * @generated from field: uint32 retry_after_seconds = 2;
    */
   retryAfterSeconds: number;
+
+  /**
+   * With INVALID_BODY: what is wrong with the body, for the sender.
+   *
+   * @generated from field: string body_fault = 3;
+   */
+  bodyFault: string;
 };
 
 /**
@@ -196,7 +203,7 @@ export enum RefusalReason {
   RATE_LIMITED = 6,
 
   /**
-   * The body is not a JSON object. HTTP 400.
+   * The body is neither a JSON object nor a form. HTTP 400.
    *
    * @generated from enum value: REFUSAL_REASON_INVALID_BODY = 7;
    */

@@ -1,3 +1,4 @@
+import { pastedFault } from "@toolgate/rules/pasted";
 import { isPublicAddress } from "@toolgate/safe-fetch/address";
 import { parseAllowList } from "@toolgate/safe-fetch/allow-list";
 import { checkTarget, type Resolver } from "@toolgate/safe-fetch/resolve";
@@ -66,6 +67,8 @@ export function modelViolation(model: string): string | undefined {
 
 /** The same for an API key. Empty: none. */
 export function apiKeyViolation(apiKey: string): string | undefined {
+  const fault = pastedFault(apiKey);
+  if (fault) return `api_key: ${fault}`;
   if (apiKey.length <= MAX_API_KEY_CHARACTERS && VISIBLE.test(apiKey)) return undefined;
   return `api_key: at most ${MAX_API_KEY_CHARACTERS} visible ASCII characters without spaces`;
 }

@@ -25,6 +25,8 @@ export interface HookCall {
 export type ReceiveHook = (call: HookCall) => Promise<ReceiveResponse>;
 
 const TIMEOUT_MS = 10_000;
+/** What senders of Standard Webhooks call its headers that use svix. */
+const SVIX = /^svix-(?=(?:id|timestamp|signature)$)/;
 const PASSED_ON: ReadonlySet<string> = new Set(HOOK_HEADERS);
 
 export function createReceiveHook(receive: Call<ReceiveRequest, ReceiveResponse>): ReceiveHook {
@@ -37,8 +39,10 @@ export function createReceiveHook(receive: Call<ReceiveRequest, ReceiveResponse>
 /** [AUTH] Every value of a header that was sent several times: two signatures must not become one. */
 function receivedHeaders(rawHeaders: readonly string[]): ReceivedHeader[] {
   const headers: ReceivedHeader[] = [];
+  const isStandard = rawHeaders.some((name, at) => at % 2 === 0 && name.toLowerCase() === "webhook-signature");
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]?.toLowerCase() ?? "";
+    const sent = rawHeaders[at]?.toLowerCase() ?? "";
+    const name = isStandard ? sent : sent.replace(SVIX, "webhook-");
     if (PASSED_ON.has(name)) headers.push(create(ReceivedHeaderSchema, { name, value: rawHeaders[at + 1] ?? "" }));
   }
   return headers;

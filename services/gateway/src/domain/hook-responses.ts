@@ -9,9 +9,11 @@ const REFUSALS: Partial<Record<RefusalReason, ApiResponse>> = {
   [RefusalReason.LOOP]: refusal(508, "LOOP_DETECTED", "Schleife erkannt"),
   [RefusalReason.TOO_LARGE]: refusal(413, "BODY_TOO_LARGE", "Anfrage zu gross"),
   [RefusalReason.LOCKED]: refusal(403, "HOOK_UNAVAILABLE", "Nicht verfuegbar"),
-  [RefusalReason.UNAUTHENTICATED]: refusal(401, "UNAUTHENTICATED", "Nicht autorisiert"),
+  [RefusalReason.UNAUTHENTICATED]: {
+    ...refusal(401, "UNAUTHENTICATED", "Nicht autorisiert"),
+    headers: { "www-authenticate": "Bearer" },
+  },
   [RefusalReason.RATE_LIMITED]: refusal(429, "RATE_LIMITED", "Aufruflimit erreicht"),
-  [RefusalReason.INVALID_BODY]: refusal(400, "BAD_REQUEST", "Ungueltige Anfrage"),
 };
 
 /** For a call that may not have been stored: the sender should repeat it, with the same id. */
@@ -30,7 +32,8 @@ export function hookResponse({ outcome }: ReceiveResponse): ApiResponse {
     case "duplicateDeliveryId":
       return { status: 200, body: encode({ success: true, duplicate: true, delivery_id: outcome.value }) };
     case "refusal": {
-      const { reason, retryAfterSeconds } = outcome.value;
+      const { reason, retryAfterSeconds, bodyFault } = outcome.value;
+      if (reason === RefusalReason.INVALID_BODY) return invalidBody(bodyFault);
       // This gateway may not know a reason of a newer service.
       const response = REFUSALS[reason] ?? INTERNAL_ERROR;
       if (reason !== RefusalReason.RATE_LIMITED) return response;
@@ -40,6 +43,12 @@ export function hookResponse({ outcome }: ReceiveResponse): ApiResponse {
     default:
       return INTERNAL_ERROR;
   }
+}
+
+/** [IN-25] The call is verified, so its sender may know. */
+function invalidBody(message: string): ApiResponse {
+  const details = [{ field: "", rule: "body", message }];
+  return { status: 400, code: "BAD_REQUEST", body: encode({ success: false, error: "Ungueltige Anfrage", details }) };
 }
 
 function refusal(status: number, code: ErrorCode, error: string): ApiResponse {

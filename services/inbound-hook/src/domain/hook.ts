@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { nameFault } from "@toolgate/rules/name";
+import { pastedFault } from "@toolgate/rules/pasted";
 import { decodeSecret } from "@toolgate/webhook-signing/secret";
 
 export type Format = "native" | "processor" | "shop" | "bearer" | "github" | "standard_webhooks";
@@ -66,6 +67,8 @@ export function providerSecretViolation(format: Format, secret: string): string 
   if (characters < MIN_SECRET_CHARACTERS || characters > MAX_SECRET_CHARACTERS) {
     return `provider_secret: ${MIN_SECRET_CHARACTERS} to ${MAX_SECRET_CHARACTERS} characters`;
   }
+  const fault = pastedFault(secret);
+  if (fault) return `provider_secret: ${fault}`;
   return chosenBy === "either" ? keyViolation(secret) : undefined;
 }
 

@@ -78,7 +78,7 @@ async function accept(
 ): Promise<Outcome> {
   const contentType = joinedValueOf(call, "content-type");
   const body = parseBody(call.body, contentType, joinedValueOf(call, "content-encoding"));
-  if (!body.ok) return refused(RefusalReason.INVALID_BODY);
+  if (!body.ok) return { case: "refusal", value: { reason: RefusalReason.INVALID_BODY, bodyFault: body.fault } };
   const { keys, externalId } = identify({ ...call, format: hook.format, value: body.value });
   const accepted: AcceptedCall = {
     id: newTimedId(call.receivedAt),

@@ -38,24 +38,34 @@ test("[IN-21] exactly 262144 bytes pass, and one more does not, with and without
 test("[IN-19] [IN-25] bodies that are not a JSON object get 400, and nothing is stored", async () => {
   const before = (await rig.deliveriesOf(hook.id)).length;
   const gzip = { "content-encoding": "gzip" };
-  const bodies: [string | Uint8Array, object?][] = [
-    [""],
-    ["[]"],
-    ["{"],
-    [Buffer.from('{"a":"\xff"}', "latin1")],
-    ["[".repeat(MAX_BODY_BYTES)],
-    [gzipSync("{}"), gzip],
-    [newBody(), gzip],
+  const type = (name: string) => ({ "content-type": name });
+  const bodies: [message: string, string | Uint8Array, object?][] = [
+    ["the body is not JSON", ""],
+    ["the body must be a JSON object", "[]"],
+    ["the body is not JSON", "{"],
+    ["the body is not in UTF-8", Buffer.from('{"a":"\xff"}', "latin1")],
+    ["the body begins with a byte order mark", '\ufeff{"a":1}'],
+    ["the body is not JSON", "[".repeat(MAX_BODY_BYTES)],
+    ["the body is nested more than 63 levels deep", `{"a":${"[".repeat(63)}${"]".repeat(63)}}`],
+    ["the body must not be compressed", gzipSync("{}"), gzip],
+    ["the body must not be compressed", newBody(), gzip],
+    ["the body must be JSON or a form, and not multipart/form-data", "--x", type("multipart/form-data; boundary=x")],
+    ["the body must be JSON or a form, and not application/xml", "<a/>", type("application/xml")],
+    ["the body looks like JSON: send it with Content-Type: application/json", newBody(), type(FORM)],
   ];
-  for (const [body, headers] of bodies) {
+  for (const [message, body, headers] of bodies) {
     const response = await rig.sendSigned(hook, { body, headers: { "x-service-delivery": "same", ...headers } });
-    expect(response).toMatchObject({ status: 400, text: '{"success":false,"error":"Ungueltige Anfrage"}' });
+    const details = [{ field: "", rule: "body", message }];
+    expect([response.status, JSON.parse(response.text)]).toEqual([
+      400,
+      { success: false, error: "Ungueltige Anfrage", details },
+    ]);
   }
   expect((await rig.deliveriesOf(hook.id)).length).toBe(before);
   // [AUTH] Only an accepted call is remembered, so that a corrected repeat works.
   expect(await statusOf(newBody(), { "x-service-delivery": "same" })).toBe(202);
-  for (const type of ["text/plain", "nonsense", ""])
-    expect(await statusOf(newBody(), { "content-type": type, "content-encoding": "identity" })).toBe(202);
+  for (const name of ["text/plain", "nonsense", ""])
+    expect(await statusOf(newBody(), { ...type(name), "content-encoding": "identity" })).toBe(202);
 });
 
 test("[IN-20] a form is treated like JSON, and its signature covers the bytes as they were sent", async () => {

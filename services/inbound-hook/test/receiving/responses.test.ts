@@ -132,7 +132,7 @@ test("[IN-26] [IN-27] [IN-31] missing and wrong credentials get the same 401, wh
     responses.push(await rig.sendSigned({ url: hook.url, secret: other.secret }));
     for (const { status, text, headers } of responses) {
       expect({ status, text }).toEqual({ status: 401, text: '{"success":false,"error":"Nicht autorisiert"}' });
-      expect(headers["www-authenticate"]).toBeUndefined();
+      expect(headers["www-authenticate"]).toBe("Bearer");
       expect(Object.keys(headers).toSorted()).toEqual(Object.keys(responses[0]?.headers ?? {}).toSorted());
     }
     expect(await rig.deliveriesOf(hook.id)).toEqual([]);

@@ -19,7 +19,7 @@ test.each<[Record<string, string>]>([
   [{ "": "x" }],
   [{ ":path": "x" }],
   [{ a: "" }],
-  [{ a: " x" }],
+  [{ a: "x\ty" }],
   [{ a: "x\r\nb: y" }],
   [{ a: "ä" }],
   [{ a: "1", A: "2" }],

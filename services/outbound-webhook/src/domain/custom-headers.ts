@@ -1,3 +1,5 @@
+import { pastedFault, trimPasted } from "@toolgate/rules/pasted";
+
 const MAX_HEADERS = 10;
 const MAX_NAME_CHARS = 100;
 const MAX_VALUE_CHARS = 4_096;
@@ -19,13 +21,16 @@ export function readCustomHeaders(
   const headers: Record<string, string> = {};
   let chars = 0;
   const refuse = (violation: string) => ({ ok: false as const, violation: `headers: ${violation}` });
-  for (const [sent, value] of Object.entries(given)) {
+  for (const [sent, pasted] of Object.entries(given)) {
+    const value = trimPasted(pasted);
     const name = sent.toLowerCase();
     if (name.length > MAX_NAME_CHARS || !TOKEN.test(name)) return refuse("a name is not one of HTTP");
     if (RESERVED.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix))) {
       return refuse(`${name} is reserved`);
     }
     if (Object.hasOwn(headers, name)) return refuse(`${name} is given twice`);
+    const fault = pastedFault(value);
+    if (fault) return refuse(`${name}: ${fault}`);
     if (value.length > MAX_VALUE_CHARS || !VALUE.test(value)) {
       return refuse(`${name}: 1 to ${MAX_VALUE_CHARS} visible ASCII characters and blanks`);
     }

@@ -87,6 +87,21 @@ export function listTools(db: Queryable, workspaceId: string, limit: number, aft
   );
 }
 
+/** The name of a tool that is not deleted and whose name differs from this one only in case. */
+export async function findNameInOtherCase(
+  db: Queryable,
+  workspaceId: string,
+  name: string,
+): Promise<string | undefined> {
+  const found = await firstRow<{ name: string }>(
+    db,
+    `select name from tool_runner.tools
+     where workspace_id = $1 and lower(name) = lower($2) and name <> $2 and deleted_at is null`,
+    [workspaceId, name],
+  );
+  return found?.name;
+}
+
 /** Tools that are not deleted. */
 export async function countTools(db: Queryable, workspaceId: string): Promise<number> {
   const count = "select count(*) as tools from tool_runner.tools where workspace_id = $1 and deleted_at is null";

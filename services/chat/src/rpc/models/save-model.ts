@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
+import { trimPasted } from "@toolgate/rules/pasted";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
@@ -13,7 +14,8 @@ import { modelMessage, providerOf } from "./model-message.ts";
 const MAX_MODELS = 50;
 
 export const saveModel: Handler<Context, typeof ModelService.method.saveModel> = async (context, request, call) => {
-  const { name, model, apiKey, readsFiles, price } = request;
+  const { name, model, readsFiles, price } = request;
+  const apiKey = request.apiKey === undefined ? undefined : trimPasted(request.apiKey);
   const provider = providerOf(request.provider);
   refuseIf(nameViolation(name), modelViolation(model), apiKeyViolation(apiKey ?? ""), price && priceViolation(price));
   if (!provider) throw new ConnectError("provider: must be one of the providers", Code.InvalidArgument);

@@ -1,9 +1,8 @@
 import type { ChatEvent, TurnReceipt } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import { doneEvent, idOnly, serverSentEvent } from "./server-sent-events.ts";
+import { doneEvent, serverSentEvent } from "./server-sent-events.ts";
 
 /**
- * [CHAT-45] The text of a resumed stream, whose only done event is the last one. The end of an earlier turn only
- * changes the id from which the client would resume.
+ * [CHAT-45] The text of a resumed stream, whose only done event is the last one.
  */
 export class ResumeText {
   #count = 0;
@@ -12,9 +11,8 @@ export class ResumeText {
 
   next({ id, event }: ChatEvent): string {
     if (event.case === "message") this.#count += 1;
-    const before = this.#ended ? idOnly(this.#ended.id) : "";
     this.#ended = event.case === "done" ? { id, receipt: event.value.receipt } : undefined;
-    return this.#ended ? before : before + serverSentEvent({ id, event });
+    return this.#ended ? "" : serverSentEvent({ id, event });
   }
 
   /** `lastEventId`: the chat's, for a stream that does not end with the end of a turn. */

@@ -4,14 +4,15 @@ import type { ChatEvent, TurnReceipt } from "@toolgate/gen/toolgate/chat/v1/chat
 /** How soon a browser connects again. */
 const RETRY_MS = 1_000;
 
+// Without a blank line, because some clients take whatever comes before one for an event.
 /** [CHAT-36] Comments keep connections through proxies open. */
-export const HEARTBEAT = ": heartbeat\n\n";
-/** The first bytes of every stream. */
-export const OPENED = `: open\nretry: ${RETRY_MS}\n\n`;
+export const HEARTBEAT = ": heartbeat\n";
+/** The first bytes of every stream, and part of its first event. */
+export const OPENED = `: open\nretry: ${RETRY_MS}\n`;
 
-/** Sets the id from which a client resumes, without an event. */
-export function idOnly(id: bigint | number): string {
-  return `id: ${id}\n\n`;
+/** Says from which id the client resumes if the connection breaks before the answer begins. */
+export function sentEvent(id: bigint | number): string {
+  return eventText(id, "sent", {});
 }
 
 function eventText(id: bigint | number, name: string, data: unknown): string {
@@ -37,7 +38,7 @@ export function serverSentEvent({ id, event }: Pick<ChatEvent, "id" | "event">):
       return eventText(id, "error", { error: { code: event.value.code, message: event.value.message } });
     default:
       // An event that this gateway does not know.
-      return idOnly(id);
+      return "";
   }
 }
 

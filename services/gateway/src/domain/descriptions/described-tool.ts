@@ -25,8 +25,8 @@ function effectOf({ readOnly, mayWrite }: ToolDescription): string {
 
 const SAFE_NAME = /^[A-Za-z0-9_-]+$/;
 
-/** [OAPI] The result of a tool without a response schema. */
-const ANY_RESULT: JsonObject = { type: "object", properties: { success: { type: "boolean" } } };
+/** [OAPI] The result of a tool without a response schema: typed clients drop members that an object does not declare. */
+const ANY_RESULT: JsonObject = { type: "object", additionalProperties: true };
 
 /** `pointerTo`: the JSON pointer to the schema of the arguments or the result in the document. */
 export function describedTool(

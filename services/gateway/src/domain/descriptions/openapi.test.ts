@@ -83,15 +83,17 @@ test("[OAPI-3] [OAPI-4] [TOOL-5] one path per tool, sorted by name; a document w
   expect(await new Validator().validate(structuredClone(empty))).toMatchObject({ valid: true });
 });
 
-test("[OAPI-5] [OAPI-6] descriptions and response schemas are in the document, or else a generic object with success", () => {
+test("[OAPI-5] [OAPI-6] descriptions and response schemas are in the document, or else any object", () => {
   const { orders, plain } = { orders: operation("orders"), plain: operation("plain") };
   expect(orders.summary).toBe("Finds orders.");
   expect(orders.description).toContain("By city */ and more.");
   expect(document.components.schemas["orders.result"]).toMatchObject({ properties: { count: { type: "integer" } } });
   expect(document.components.schemas["plain.result"]).toEqual({
     type: "object",
-    properties: { success: { type: "boolean" } },
+    additionalProperties: true,
   });
+  expect(plain.requestBody).toMatchObject({ required: true });
+  expect(JSON.stringify(document.components)).not.toMatch(/"type":"boolean","const"/);
   expect(plain.requestBody.content["application/json"]?.example).toEqual({ args: {} });
 });
 

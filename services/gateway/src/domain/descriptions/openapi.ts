@@ -83,7 +83,7 @@ function operation({ name, description, effect, args, example }: DescribedTool):
     description: description === "" ? effect : `${description}\n\n${effect}`,
     parameters: [{ $ref: "#/components/parameters/IdempotencyKey" }],
     requestBody: {
-      required: needsArguments,
+      required: true,
       content: {
         "application/json": {
           schema: {

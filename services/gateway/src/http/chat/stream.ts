@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { eventCounter, type StreamedMessage, streamedMessage } from "../../domain/chat/parameters.ts";
-import { doneEvent, idOnly, serverSentEvent } from "../../domain/chat/server-sent-events.ts";
+import { doneEvent, sentEvent, serverSentEvent } from "../../domain/chat/server-sent-events.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
@@ -54,8 +54,7 @@ async function relay(
         sse.end();
         continue;
       }
-      // The client already has its own message, and needs only the id, to resume if the connection breaks before the answer.
-      await sse.send(isOwnMessage ? idOnly(event.id) : serverSentEvent(event), { replayed });
+      await sse.send(isOwnMessage ? sentEvent(event.id) : serverSentEvent(event), { replayed });
     }
   } catch (error) {
     endFailed(context, sse, error);

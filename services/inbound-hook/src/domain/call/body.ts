@@ -2,10 +2,13 @@ import { isUtf8 } from "node:buffer";
 import { isDeeperThan, isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { parseForm } from "./form.ts";
 
-/** `isForm`: all values are strings, although the target may need numbers or booleans. */
-export type ParsedBody = { ok: true; value: JsonObject; isForm: boolean } | { ok: false };
+/**
+ * `isForm`: all values are strings, although the target may need numbers or booleans. `fault`: what the sender should change.
+ */
+export type ParsedBody = { ok: true; value: JsonObject; isForm: boolean } | { ok: false; fault: string };
 
-const MAX_LEVELS = 64;
+/** One less than the arguments of a tool may have, because the body may be one of them. */
+const MAX_LEVELS = 63;
 const BYTE_ORDER_MARK = 0xfeff;
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
@@ -14,25 +17,35 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
  * decoded. If a member occurs twice, the last one counts. Never throws.
  */
 export function parseBody(bytes: Uint8Array, contentType: string, contentEncoding: string): ParsedBody {
-  if (!/^(?:identity)?$/i.test(contentEncoding) || !isUtf8(bytes)) return { ok: false };
+  const type = mediaTypeOf(contentType);
+  if (!/^(?:identity)?$/i.test(contentEncoding)) return refuse("the body must not be compressed");
+  if (/^multipart\/|[/+]xml$/.test(type)) return refuse(`the body must be JSON or a form, and not ${type}`);
+  if (!isUtf8(bytes)) return refuse("the body is not in UTF-8");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
-  if (text.charCodeAt(0) === BYTE_ORDER_MARK) return { ok: false };
-  if (mediaTypeOf(contentType) === FORM_TYPE) {
-    const form = parseForm(bytes);
-    return form ? { ok: true, value: form, isForm: true } : { ok: false };
-  }
-  const value = parseJson(text);
-  return isJsonObject(value) && !isDeeperThan(value, MAX_LEVELS) ? { ok: true, value, isForm: false } : { ok: false };
+  if (text.charCodeAt(0) === BYTE_ORDER_MARK) return refuse("the body begins with a byte order mark");
+  if (type !== FORM_TYPE) return parseJson(text);
+  // What curl sends of JSON when it is not told its type.
+  if (/^\s*\{/.test(text)) return refuse("the body looks like JSON: send it with Content-Type: application/json");
+  const form = parseForm(bytes);
+  return form ? { ok: true, value: form, isForm: true } : refuse("the form has too many fields, or is not in UTF-8");
 }
 
 function mediaTypeOf(contentType: string): string {
   return contentType.split(";", 1).join("").trim().toLowerCase();
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string): ParsedBody {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
-    return undefined;
+    return refuse("the body is not JSON");
   }
+  if (!isJsonObject(value)) return refuse("the body must be a JSON object");
+  if (isDeeperThan(value, MAX_LEVELS)) return refuse(`the body is nested more than ${MAX_LEVELS} levels deep`);
+  return { ok: true, value, isForm: false };
+}
+
+function refuse(fault: string): ParsedBody {
+  return { ok: false, fault };
 }

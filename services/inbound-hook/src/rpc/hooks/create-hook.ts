@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { newRandomId } from "@toolgate/postgres/random-id";
+import { trimPasted } from "@toolgate/rules/pasted";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import { generateSecret } from "@toolgate/webhook-signing/secret";
@@ -37,7 +38,8 @@ export const createHook: Handler<ReceiverContext, typeof HookService.method.crea
 ) => {
   const principal = principalOf(call);
   const { workspaceId, workspace } = principal;
-  const { providerSecret, limit = DEFAULT_LIMIT, toleranceSeconds } = request;
+  const { limit = DEFAULT_LIMIT, toleranceSeconds } = request;
+  const providerSecret = trimPasted(request.providerSecret);
   const name = request.name.trim();
   const format = formatOf(request.format);
   const preset = presetOf(request.preset);

@@ -1,6 +1,7 @@
 import { raiseWithRetries } from "@toolgate/epoch/epoch";
 import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { trimPasted } from "@toolgate/rules/pasted";
 import { unavailable } from "@toolgate/service-host/errors";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
@@ -13,9 +14,10 @@ import { hookKey, noSuchHook, refuseIf } from "../request-fields.ts";
 
 export const rotateHookSecret: Handler<ReceiverContext, typeof HookService.method.rotateHookSecret> = async (
   context,
-  { hookId, providerSecret },
+  { hookId, providerSecret: pasted },
   call,
 ) => {
+  const providerSecret = trimPasted(pasted);
   const principal = principalOf(call);
   const key = hookKey(principal, hookId);
   const known = await findHook(context.pool, key);

@@ -1,3 +1,5 @@
+import { pastedFault } from "@toolgate/rules/pasted";
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const PLACEHOLDER_NAME = /^(secret|variable):(.*)$/s;
 const SECRET_PLACEHOLDER = /\{\{\s*secret:([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}/g;
@@ -26,7 +28,6 @@ const ALLOWED_HOST = /^(?:http:\/\/)?([^/:]*)(?::([1-9]\d{0,4}))?$/;
 const MAX_PORT = 65_535;
 const MIN_SECRET_CHARS = 8;
 const MAX_VALUE_CHARS = 8_192;
-const CONTROL_CHARS = /\p{Cc}/u;
 
 /** Why a secret or a variable cannot have this name; undefined when it can. */
 export function valueNameViolation(name: string): string | undefined {
@@ -64,7 +65,8 @@ export function secretViolation(value: string): string | undefined {
   if (value.length < MIN_SECRET_CHARS || value.length > MAX_VALUE_CHARS) {
     return `value: ${MIN_SECRET_CHARS} to ${MAX_VALUE_CHARS} characters`;
   }
-  return CONTROL_CHARS.test(value) || !value.isWellFormed() ? "value: must not contain control characters" : undefined;
+  const fault = pastedFault(value);
+  return fault && `value: ${fault}`;
 }
 
 /** Why a text cannot be a variable. */

@@ -8,7 +8,13 @@ import { publishedViolations } from "../../domain/definitions/published-parts.ts
 import { newlyExposed } from "../../domain/definitions/release.ts";
 import { checkSavedDefinition } from "../../execution/workspace/check-saved.ts";
 import { type Compiler, SAVE_LIMIT_MS } from "../../sandbox/compiler.ts";
-import { countTools, insertVersion, lockCurrentDefinition, type ToolRow } from "../../store/tools.ts";
+import {
+  countTools,
+  findNameInOtherCase,
+  insertVersion,
+  lockCurrentDefinition,
+  type ToolRow,
+} from "../../store/tools.ts";
 import type { Change } from "../change.ts";
 
 const MAX_TOOLS = 2_000;
@@ -21,8 +27,13 @@ export async function saveVersion(
   const { name, definition, restored } = tool;
   const { workspaceId, email } = principal;
   const before = await lockCurrentDefinition(client, workspaceId, name);
-  if (before === undefined && (await countTools(client, workspaceId)) >= MAX_TOOLS) {
-    throw new ConnectError(`at most ${MAX_TOOLS} tools`, Code.ResourceExhausted);
+  if (before === undefined) {
+    if ((await countTools(client, workspaceId)) >= MAX_TOOLS) {
+      throw new ConnectError(`at most ${MAX_TOOLS} tools`, Code.ResourceExhausted);
+    }
+    // Generated clients have one class or method for both.
+    const alike = await findNameInOtherCase(client, workspaceId, name);
+    if (alike !== undefined) throw new ConnectError(`name: there is a tool ${alike} already`, Code.AlreadyExists);
   }
   // [EXPO] Every flag of a restored version counts as newly set, even if the replaced version has it too.
   const exposed = newlyExposed(restored ? undefined : before, definition);

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
+import { trimPasted } from "@toolgate/rules/pasted";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { hostsViolation, secretViolation, valueNameViolation } from "../../domain/api-calls/workspace-values.ts";
@@ -9,9 +10,10 @@ import { changeWorkspace } from "../change.ts";
 
 export const saveSecret: Handler<Context, typeof DataSourceService.method.saveSecret> = async (
   context,
-  { name, value, hosts: sentHosts },
+  { name, value: pasted, hosts: sentHosts },
   call,
 ) => {
+  const value = trimPasted(pasted);
   const hosts = [...new Set(sentHosts)];
   const violation = valueNameViolation(name) ?? secretViolation(value) ?? hostsViolation(hosts);
   if (violation) throw new ConnectError(violation, Code.InvalidArgument);
