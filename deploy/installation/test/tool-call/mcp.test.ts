@@ -72,7 +72,6 @@ test.each<VersionNegotiationMode>(["auto", "legacy"])(
         name: "echo",
         description: "Echoes a text.",
         inputSchema: { type: "object", required: ["text"] },
-        outputSchema: { type: "object", required: ["args"] },
         annotations: { readOnlyHint: false },
       },
     ]);
@@ -245,11 +244,11 @@ describe("clients of several generations", () => {
     await toolgate.saveTool("count", {
       external_api: true,
       external_api_response: { type: "object", properties: { count: { type: "integer" } }, required: ["count"] },
-      parameters: { type: "object", properties: { fail: { type: "boolean" } } },
-      handler: "export default async ({ fail }) => fail ? { success: false, error: 'sold out' } : { count: 3 };",
+      parameters: { type: "object", properties: { fail: { type: "boolean" }, odd: { type: "boolean" } } },
+      handler: `export default async ({ fail, odd }) =>
+        fail ? { success: false, error: 'sold out' } : { count: odd ? "many" : 3 };`,
     });
-    await toolgate.saveTool("list", { external_api: true, external_api_response: { type: "array" }, handler: HANDLER });
-    const key = await toolgate.createKey({ name: "k", tools: ["schemas", "count", "list"], limit: 10_000 });
+    const key = await toolgate.createKey({ name: "k", tools: ["schemas", "count"], limit: 10_000 });
     secret = key.secret;
   });
 
@@ -258,7 +257,7 @@ describe("clients of several generations", () => {
 
   /** What all generations of the official client have in common here. */
   interface AnyClient extends AsyncDisposable {
-    listTools(): Promise<{ tools: { name: string; inputSchema: object; outputSchema?: unknown }[] }>;
+    listTools(): Promise<{ tools: { name: string; inputSchema: object }[] }>;
     callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<object>;
   }
 
@@ -311,31 +310,23 @@ describe("clients of several generations", () => {
   }
 
   describe.each(CLIENTS)("the official client %s", (_, connect) => {
-    test("[OAPI-4] [OAPI-6] lists tools with boolean schemas, and an output schema where results are objects", async () => {
+    test("[OAPI-4] [OAPI-6] lists tools with boolean schemas", async () => {
       await using client = await connect();
       const { tools } = await client.listTools();
       const byName = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
       expect(byName.schemas?.inputSchema).toMatchObject({
         properties: { anything: {}, nothing: { not: {} }, rest: { additionalProperties: true } },
       });
-      expect(tools.map(({ name, outputSchema }) => [name, outputSchema !== undefined])).toEqual([
-        ["count", true],
-        ["list", false],
-        ["schemas", false],
-      ]);
-      expect(byName.count?.outputSchema).toEqual({
-        type: "object",
-        properties: { count: { type: "integer" } },
-        required: ["count"],
-      });
     });
 
-    test("[OAPI-6] [TOOL-12] accepts a result of the declared form, and one that says the tool failed as an error", async () => {
+    test("[OAPI-6] [TOOL-12] accepts every result of a tool with a response schema, and one that says the tool failed as an error", async () => {
       await using client = await connect();
       await client.listTools();
       const counted = await client.callTool({ name: "count", arguments: {} });
       expect(counted).toMatchObject({ structuredContent: { count: 3 } });
       expect(counted).not.toMatchObject({ isError: true });
+      const odd = await client.callTool({ name: "count", arguments: { odd: true } });
+      expect(odd).toMatchObject({ structuredContent: { count: "many" }, isError: false });
       expect(await client.callTool({ name: "count", arguments: { fail: true } })).toMatchObject({
         isError: true,
         content: [{ type: "text", text: '{"success":false,"error":"sold out"}' }],

@@ -65,17 +65,6 @@ function asArguments(schema: JsonObject): JsonObject {
   return { properties: {}, ...schema, type: "object" };
 }
 
-/**
- * What MCP clients check the results of a tool against; undefined without a response schema, or if that describes no
- * object, because every result is one.
- */
-export function outputSchema({ responseJson }: ToolDescription): JsonObject | undefined {
-  const response = parsed(responseJson);
-  if (response === undefined) return undefined;
-  const schema = portableSchema(response, "#");
-  return [schema.type ?? "object"].flat().includes("object") ? { ...schema, type: "object" } : undefined;
-}
-
 function parsed(json: string): unknown {
   return json === "" ? undefined : JSON.parse(json);
 }

@@ -1,10 +1,17 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type Tool } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type Tool,
+} from "@modelcontextprotocol/server";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { isDeeperThan } from "@toolgate/rules/json-object";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
-import { argumentsSchema, outputSchema } from "../../domain/descriptions/described-tool.ts";
+import { argumentsSchema } from "../../domain/descriptions/described-tool.ts";
 import { sorted } from "../../domain/descriptions/openapi.ts";
 import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import {
@@ -35,12 +42,14 @@ export interface McpExchange {
 }
 
 const SERVER = { name: "toolgate", version: "1" };
+/** All but the one that demands batches. */
+const VERSIONS = SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version !== "2025-03-26");
 /** What clients get when something here fails. */
 const INTERNAL_MESSAGE = "Interner Fehler";
 
 /** Offers the tools of one key for one request; no state remains after it. */
 export function mcpServer(context: Context, exchange: McpExchange): Server {
-  const server = new Server(SERVER, { capabilities: { tools: {} } });
+  const server = new Server(SERVER, { capabilities: { tools: {} }, supportedProtocolVersions: VERSIONS });
   server.setRequestHandler("tools/list", async () => {
     const tools = await offeredTools(context, exchange);
     if (!tools) throw new ProtocolError(ProtocolErrorCode.InternalError, INTERNAL_MESSAGE);
@@ -52,7 +61,7 @@ export function mcpServer(context: Context, exchange: McpExchange): Server {
       context.log.error({ err: error, keyId: exchange.key.keyId }, "tool call failed unexpectedly");
       return INTERNAL_ERROR;
     });
-    return resultOf(context, exchange, name, exchange.response);
+    return resultOf(exchange.response);
   });
   return server;
 }
@@ -77,14 +86,12 @@ async function offeredTools(context: Context, exchange: McpExchange): Promise<To
   }
 }
 
-/** Clients reject a result that does not match the output schema, so there is one only where the workspace wrote one. */
+/** Without an output schema: clients refuse every result that does not fit one, and nothing makes a tool's results fit. */
 function offeredTool(tool: ToolDescription): Tool {
-  const output = outputSchema(tool);
   return {
     name: tool.name,
     description: tool.description,
     inputSchema: argumentsSchema(tool, "#") as Tool["inputSchema"],
-    ...(output && { outputSchema: output as Tool["outputSchema"] }),
     annotations: { readOnlyHint: tool.readOnly },
   };
 }
@@ -109,34 +116,15 @@ async function callTool(
   return response;
 }
 
-/**
- * Some clients check even the body of an error against the output schema. So where there is one, a failure is only text;
- * and [TOOL-12] so is what a tool returned to say that it failed. What is nested very deeply is text too: writing it as JSON
- * again would overflow the stack, here and in the SDK.
- */
-async function resultOf(
-  context: Context,
-  exchange: McpExchange,
-  tool: string,
-  { status, body }: ApiResponse,
-): Promise<CallToolResult> {
+/** What is nested very deeply is only text: writing it as JSON again would overflow the stack, here and in the SDK. */
+function resultOf({ status, body }: ApiResponse): CallToolResult {
   const text = body.toString("utf8");
   const structuredContent = JSON.parse(text);
-  const isFailure = status !== 200 || structuredContent.success === false;
   const isDeep = isDeeperThan(structuredContent, MAX_JSON_LEVELS);
-  const content: CallToolResult["content"] = [{ type: "text", text }];
-  if ((isFailure || isDeep) && (await hasOutputSchema(context, exchange, tool))) return { content, isError: true };
-  return { content, ...(!isDeep && { structuredContent }), isError: status !== 200 };
-}
-
-async function hasOutputSchema({ descriptions, log }: Context, { key }: McpExchange, tool: string): Promise<boolean> {
-  try {
-    const { body } = await descriptions.get(key, "mcp output schemas", ({ tools }) =>
-      JSON.stringify(tools.filter((one) => outputSchema(one) !== undefined).map(({ name }) => name)),
-    );
-    return JSON.parse(body.toString("utf8")).includes(tool);
-  } catch (error) {
-    if (!refusalOfDescription(error)) log.warn({ err: error }, "tools not described");
-    return true;
-  }
+  return {
+    content: [{ type: "text", text }],
+    ...(!isDeep && { structuredContent }),
+    // [TOOL-12] Also what a tool returned to say that it failed.
+    isError: status !== 200 || structuredContent.success === false,
+  };
 }
