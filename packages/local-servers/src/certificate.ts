@@ -51,7 +51,7 @@ export async function keptCertificate(folder: string, now: Date): Promise<Loopba
   if (kept) return kept;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const certificate = await makeLoopbackCertificate(now);
-  await writeFile(join(folder, "ca.pem"), certificate.ca);
+  await writeFile(join(folder, "ca.pem"), `${certificate.ca.trimEnd()}\n`);
   await saveJson(file, certificate);
   return certificate;
 }

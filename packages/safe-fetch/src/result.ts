@@ -79,6 +79,9 @@ export type ConnectionFailure =
   | "unreachable"
   | "closed"
   | "certificate"
+  | "certificate-expired"
+  | "certificate-not-yet-valid"
+  | "certificate-untrusted"
   | "tls"
   | "headers-too-large"
   | "protocol"
@@ -90,6 +93,10 @@ const MESSAGES: Record<ConnectionFailure, string> = {
   unreachable: "the host cannot be reached",
   closed: "the connection was closed before the response was complete",
   certificate: "the certificate is not valid for this host",
+  "certificate-expired": "the certificate has expired",
+  "certificate-not-yet-valid": "the certificate is not valid yet",
+  "certificate-untrusted":
+    "the certificate is not signed by a trusted authority, or an intermediate certificate is missing",
   tls: "the TLS handshake failed",
   "headers-too-large": "the response headers are too large",
   protocol: "the response is not valid HTTP/1.1",
@@ -112,10 +119,13 @@ const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   TOO_MANY_RESPONSE_BYTES: "protocol",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "protocol",
   ERR_TLS_CERT_ALTNAME_INVALID: "certificate",
+  CERT_HAS_EXPIRED: "certificate-expired",
+  CERT_NOT_YET_VALID: "certificate-not-yet-valid",
   EPROTO: "tls",
 };
 
-const CERTIFICATE_CODE = /^(?:UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_CERT|HOSTNAME_MISMATCH|INVALID_)/;
+const UNTRUSTED_CODE = /^(?:UNABLE_TO_(?:GET|VERIFY)_|CERT_UNTRUSTED|DEPTH_ZERO_|SELF_SIGNED_)/;
+const CERTIFICATE_CODE = /^(?:UNABLE_TO_|CERT_|CRL_|ERROR_IN_CERT|HOSTNAME_MISMATCH|INVALID_)/;
 
 /** The neutral sentence of a failure; safe to show and to store. */
 export function failureMessage(failure: ConnectionFailure): string {
@@ -125,7 +135,8 @@ export function failureMessage(failure: ConnectionFailure): string {
 /** Sorts an error of the socket, the TLS layer or the HTTP parser. `inHandshake`: TCP was up, TLS was not yet. */
 export function classifyFailure(error: unknown, inHandshake: boolean): ConnectionFailure {
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-  if (CERTIFICATE_CODE.test(code)) return "certificate";
+  if (UNTRUSTED_CODE.test(code)) return "certificate-untrusted";
+  if (CERTIFICATE_CODE.test(code)) return BY_CODE[code] ?? "certificate";
   if (error instanceof errors.HTTPParserError) return "protocol";
   if (code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_PROTOCOL")) return "tls";
   const failure = BY_CODE[code] ?? "other";

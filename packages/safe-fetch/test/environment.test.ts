@@ -35,7 +35,7 @@ test("[SSRF-6] proxy variables and disabled certificate checks in the environmen
     NODE_OPTIONS: "--use-env-proxy",
     NODE_TLS_REJECT_UNAUTHORIZED: "0",
   });
-  expect(outcomes).toEqual(["response 204", "connection-error certificate", "refused address"]);
+  expect(outcomes).toEqual(["response 204", "connection-error certificate-untrusted", "refused address"]);
   expect([proxy.opened(), plain.opened(), secure.opened()]).toEqual([0, 1, 1]);
 });
 
@@ -48,8 +48,8 @@ test("[SSRF-6] an authority that the environment adds is trusted for its own nam
   await writeFile(file, pem.cert);
   const urls = [`https://a.example.net:${secure.port}/`, `https://b.example.net:${secure.port}/`, "https://10.0.0.1/"];
   expect(await sendAll(urls, {})).toEqual([
-    "connection-error certificate",
-    "connection-error certificate",
+    "connection-error certificate-untrusted",
+    "connection-error certificate-untrusted",
     "refused address",
   ]);
   expect(await sendAll(urls, { NODE_EXTRA_CA_CERTS: file })).toEqual([

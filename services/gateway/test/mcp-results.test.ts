@@ -16,10 +16,10 @@ const OF_2025 = { "mcp-protocol-version": "2025-11-25" };
 const OF_2026 = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo" };
 
 /** A gateway with one tool, which returns `result`; `bodies` has what it was called with. */
-async function gateway({ result = '{"success":true}', responseJson = "" }) {
+async function gateway({ result = '{"success":true}' }) {
   const bodies: string[] = [];
   const toolRunner = createRouterTransport((router) => {
-    const tools = [create(ToolDescriptionSchema, { name: "echo", responseJson })];
+    const tools = [create(ToolDescriptionSchema, { name: "echo" })];
     router.rpc(ToolService.method.describeTools, () => ({ tools }));
   });
   const app = await testServer({
@@ -59,21 +59,16 @@ test.each(DEEP)(
   "[TOOL-12] a result that is nested %i levels deep is only text, in a call %s",
   async (levels, _, more, headers) => {
     const result = nested(levels);
-    for (const responseJson of ["", '{"type":"object"}']) {
-      await using running = await gateway({ result, responseJson });
-      const response = await running.send("/mcp", callWith("{}", more), headers);
-      expect(response.statusCode).toBe(200);
-      expect(response.json().result).toMatchObject({
-        content: [{ type: "text", text: result }],
-        isError: responseJson !== "",
-      });
-      expect(response.json().result).not.toHaveProperty("structuredContent");
-    }
+    await using running = await gateway({ result });
+    const response = await running.send("/mcp", callWith("{}", more), headers);
+    expect(response.statusCode).toBe(200);
+    expect(response.json().result).toMatchObject({ content: [{ type: "text", text: result }], isError: false });
+    expect(response.json().result).not.toHaveProperty("structuredContent");
   },
 );
 
 test.each(WAYS)("[TOOL-12] a result with 64 levels is structured, in a call %s", async (_, more, headers) => {
-  await using running = await gateway({ result: nested(63), responseJson: '{"type":"object"}' });
+  await using running = await gateway({ result: nested(63) });
   const { result } = (await running.send("/mcp", callWith("{}", more), headers)).json();
   expect([result.structuredContent, result.isError]).toEqual([JSON.parse(nested(63)), false]);
 });

@@ -64,6 +64,13 @@ const ERRORS: [
     "Tool konnte nicht ausgefuehrt werden",
   ],
   ["a wrong path", () => ["/api/v1/nowhere", {}], 404, "NOT_FOUND", "Nicht gefunden"],
+  [
+    "a path below a tool",
+    () => ["/api/v1/tools/echo/", json({}, { authorization: bearer })],
+    404,
+    "NOT_FOUND",
+    "Nicht gefunden",
+  ],
   ["a wrong method", () => ["/api/v1/tools/echo", {}], 405, "METHOD_NOT_ALLOWED", "Methode nicht erlaubt"],
   ["a hook that is none", () => ["/api/v1/hooks/hk_none", json({})], 404, "NOT_FOUND", "Nicht gefunden"],
   ["no login to a chat", () => ["/chat/index", json({})], 401, "UNAUTHENTICATED", "sign in first"],

@@ -12,6 +12,7 @@ import {
   IDEMPOTENCY_KEY_REUSED,
   INTERNAL_ERROR,
   invalidParameters,
+  NOT_FOUND,
   OUTCOME_UNKNOWN,
   replayed,
   serverBusy,
@@ -57,6 +58,7 @@ async function callTool(context: CallContext, request: FastifyRequest, reply: Fa
   const secret = apiKeyOf(request.headers.authorization);
   // [TOOL-6] The router has decoded it once.
   const { "*": tool } = request.params as { "*": string };
+  if (tool.includes("/")) return sendResponse(reply, NOT_FOUND);
   const call = await verifyCall(context, { secret, tool, ...arrival });
   if (!call) return sendResponse(reply, UNAUTHENTICATED);
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
