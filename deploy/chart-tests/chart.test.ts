@@ -254,10 +254,48 @@ describe.runIf(noHelm === undefined)("values", () => {
       ['processes.gateway={"autoscaling":{"enabled":true,"metric":"external"}}'],
       /it has no queue/,
     ],
+    ["a host that is an address", ['ingress={"host":"https://a.example"}'], /ingress\.host: Does not match pattern/],
     ["servers nowhere", ['networkPolicy.servers={"nats":{"to":[]}}'], /nats\.to: Array must have at least/],
   ])("%s is refused with the reason", async (_, set, message) => {
     await expect(render("small", set)).rejects.toThrow(message);
   });
+
+  /** Every value that becomes a text of its own in an object. */
+  const textsAs = (text: string) => [
+    `nameOverride="${text}"`,
+    `fullnameOverride="a${text}"`,
+    `image={"repository":"${text}","tag":"${text}"}`,
+    `serviceAccount.name="${text}"`,
+    `pod={"priorityClassName":"${text}","labels":{"a":"${text}"},"annotations":{"a":"${text}"},"nodeSelector":{"a":"${text}"}}`,
+    `secrets={"smtp":{"existingSecret":"${text}"},"sealing-keys":{"existingSecret":"${text}"}}`,
+    `sandbox={"isolation":"runtimeClass","runtimeClassName":"${text}"}`,
+    `ingress={"className":"${text}","tlsSecret":"${text}"}`,
+    `chatFiles={"storageClassName":"${text}"}`,
+    `processCertificates={"secret":"${text}"}`,
+    `tests={"keySecret":"${text}","userSecret":"${text}","workspace":"${text}"}`,
+    `monitoring={"serviceMonitor":{"labels":{"a":"${text}"}}}`,
+  ];
+
+  test.each(["1234", "true", "0x1f", "1e3", "null"])(
+    "a text that looks like something else (%s) stays a text",
+    async (text) => {
+      for (const profile of ["production", "single"] as const) {
+        expect(schemaFaults(await render(profile, textsAs(text)), "1.30")).toEqual([]);
+      }
+    },
+  );
+
+  test.each(["1234", "true", "a.b", "x".repeat(53), "9".repeat(53)])(
+    "the names of a release %s are allowed",
+    async (release) => {
+      const manifests = await render("production", [], "1.30", release);
+      expect(schemaFaults(manifests, "1.30")).toEqual([]);
+      // Names of Secrets may be longer.
+      const others = manifests.filter(({ kind }) => !kind.endsWith("Secret"));
+      const names = others.map(nameOf).filter((name) => !/^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name));
+      expect(names).toEqual([]);
+    },
+  );
 
   test("0 of a process replaces what all have, and large numbers are written in full", async () => {
     const own = 'processes.gateway={"replicas":0,"preStopSeconds":0,"settings":{"DRAIN_MS":0}}';

@@ -38,10 +38,15 @@ export async function lint(profile: string): Promise<void> {
 }
 
 /** Renders the chart with a profile, and values in JSON such as `topology="single"` over it. Rejects with helm's message. */
-export async function render(profile: string, set: string[] = [], version: string = "1.30"): Promise<Manifest[]> {
+export async function render(
+  profile: string,
+  set: string[] = [],
+  version: string = "1.30",
+  release: string = RELEASE,
+): Promise<Manifest[]> {
   const options = ["--namespace", "tools", "--kube-version", version, "--values", profileFile(profile)];
   const values = set.flatMap((value) => ["--set-json", value]);
-  const command = ["template", RELEASE, CHART, ...options, ...values];
+  const command = ["template", release, CHART, ...options, ...values];
   const { stdout } = await run("helm", command, { maxBuffer: MAX_OUTPUT_BYTES }).catch(withOutput);
   const documents = [...parseAllDocuments(stdout)];
   const errors = documents.flatMap((document) => document.errors.map(({ message }) => message));

@@ -1,23 +1,25 @@
-{{/* Start of the names of all objects. At most 40 characters, so that suffixes fit into the 63 of a label. */}}
+{{/* Start of the names of all objects. At most 35 characters, so that suffixes fit into the 63 of a label. */}}
 {{- define "toolgate.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
-{{- default $full .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- $wanted := default $full .Values.fullnameOverride | replace "." "-" -}}
+{{- /* A Service's name begins with a letter. */}}
+{{- ternary $wanted (printf "t-%s" $wanted) (regexMatch "^[a-z]" $wanted) | trunc 35 | trimSuffix "-" -}}
 {{- end -}}
 
 {{/* Labels that select the pods of a process. Arguments: root, component. */}}
 {{- define "toolgate.selector" -}}
-app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
-app.kubernetes.io/component: {{ .component }}
+app.kubernetes.io/name: "{{ default .root.Chart.Name .root.Values.nameOverride }}"
+app.kubernetes.io/instance: "{{ .root.Release.Name }}"
+app.kubernetes.io/component: "{{ .component }}"
 {{- end -}}
 
 {{/* Labels of every object. Arguments: root, component. */}}
 {{- define "toolgate.labels" -}}
 {{ include "toolgate.selector" . }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .root.Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+app.kubernetes.io/managed-by: "{{ .root.Release.Service }}"
+helm.sh/chart: "{{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}"
 {{- end -}}
 
 {{- define "toolgate.image" -}}

@@ -12,21 +12,21 @@ name, process.
 {{- end }}
 {{- range $port, $variable := dict "http" "PORT" "rpc" "RPC_PORT" "ops" "OPS_PORT" }}
 {{- with index $facts.ports $port }}
-- { name: {{ $variable }}, value: {{ . | quote }} }
+- { name: "{{ $variable }}", value: {{ . | quote }} }
 {{- end }}
 {{- end }}
 {{- with $facts.role }}
 - { name: ROLES, value: {{ . | quote }} }
 {{- end }}
 {{- range $variable, $peer := $facts.peers }}
-- name: {{ $variable }}
-  value: {{ ternary "https" "http" (ne $root.Values.processCertificates.secret "") }}://{{ include "toolgate.fullname" $root }}-{{ $peer.process }}.{{ $root.Release.Namespace }}.svc:{{ $peer.port }}
+- name: "{{ $variable }}"
+  value: "{{ ternary "https" "http" (ne $root.Values.processCertificates.secret "") }}://{{ include "toolgate.fullname" $root }}-{{ $peer.process }}.{{ $root.Release.Namespace }}.svc:{{ $peer.port }}"
 {{- end }}
 {{- range $variable := $facts.settings }}
 {{- if and (hasKey $settings $variable) (or (ne $variable "MAIL_FROM") $root.Values.mail.enabled) }}
 {{- /* Numbers are floats here, and large ones would be written as 1e+06. */}}
 {{- $value := index $settings $variable }}
-- { name: {{ $variable }}, value: {{ ternary (int64 $value | toString) (toString $value) (kindIs "float64" $value) | quote }} }
+- { name: "{{ $variable }}", value: {{ ternary (int64 $value | toString) (toString $value) (kindIs "float64" $value) | quote }} }
 {{- end }}
 {{- end }}
 {{- if include "toolgate.hasFiles" (dict "root" $root "facts" $facts) }}
@@ -48,8 +48,8 @@ name, process.
 {{- end }}
 {{- range $variable, $source := $facts.secrets }}
 {{- if or (ne $source "smtp") $root.Values.mail.enabled }}
-- name: {{ $variable }}
-  valueFrom: { secretKeyRef: { name: {{ include "toolgate.secretName" (dict "root" $root "source" $source) }}, key: {{ $variable }} } }
+- name: "{{ $variable }}"
+  valueFrom: { secretKeyRef: { name: "{{ include "toolgate.secretName" (dict "root" $root "source" $source) }}", key: "{{ $variable }}" } }
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -74,7 +74,7 @@ name, process.
 {{- define "toolgate.certificateVolume" -}}
 {{- with .Values.trustedCertificates.configMap }}
 - name: certificates
-  configMap: { name: {{ . }} }
+  configMap: { name: "{{ . }}" }
 {{- end }}
 {{- end -}}
 
@@ -83,14 +83,14 @@ name, process.
 {{- $certificates := .root.Values.processCertificates -}}
 - name: process-certificates
   secret:
-    secretName: {{ ternary (printf "%s-%s" $certificates.secret .name) $certificates.secret $certificates.perProcess }}
+    secretName: "{{ ternary (printf "%s-%s" $certificates.secret .name) $certificates.secret $certificates.perProcess }}"
     defaultMode: 0440
 {{- end -}}
 
 {{/* Argument: the name of the Secret. */}}
 {{- define "toolgate.loginsVolume" -}}
 - name: logins
-  secret: { secretName: {{ . }}, defaultMode: 0440 }
+  secret: { secretName: "{{ . }}", defaultMode: 0440 }
 {{- end -}}
 
 {{/* What every container may do: nothing but run as its user. */}}
@@ -109,7 +109,7 @@ fsGroup: {{ .root.Values.pod.runAsUser | int64 }}
 seccompProfile:
 {{- if .seccompProfile }}
   type: Localhost
-  localhostProfile: {{ .seccompProfile }}
+  localhostProfile: "{{ .seccompProfile }}"
 {{- else }}
   type: RuntimeDefault
 {{- end }}
@@ -129,6 +129,6 @@ nodeSelector: {{ toYaml . | nindent 2 }}
 tolerations: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- with .root.Values.pod.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: "{{ . }}"
 {{- end }}
 {{- end -}}
