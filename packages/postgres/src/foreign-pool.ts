@@ -2,7 +2,6 @@ import { once } from "node:events";
 import pLimit from "p-limit";
 import pg from "pg";
 import { ForeignClient } from "./foreign-client.ts";
-import { BIGINT_AS_NUMBER } from "./pool.ts";
 
 /** Where a foreign server is. Not a URL, so that only these fields decide where the connection goes. */
 export interface ForeignServer {
@@ -44,7 +43,11 @@ const CLEAN_BYTES = 16 * 1024;
 
 export function createForeignPool(
   server: ForeignServer,
-  { maxConnections, applicationName }: { maxConnections: number; applicationName: string },
+  {
+    maxConnections,
+    applicationName,
+    types,
+  }: { maxConnections: number; applicationName: string; types: pg.CustomTypesConfig },
 ): ForeignPool {
   const { address, tls } = server;
   const pool = new pg.Pool({
@@ -64,7 +67,7 @@ export function createForeignPool(
     application_name: applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    types: BIGINT_AS_NUMBER,
+    types,
   });
   // A connection that breaks while idle is replaced when it is needed.
   pool.on("error", () => {});

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { exactTypes } from "@toolgate/postgres/exact-types";
 import { createForeignPool } from "@toolgate/postgres/foreign-pool";
 import { expect, test } from "vitest";
 import { databaseRig } from "./database-rig.ts";
@@ -13,7 +14,7 @@ test("a large result is read in pieces, between which the event loop turns", asy
   const { hostname, port, username, password, pathname } = new URL(rig.url);
   const pool = createForeignPool(
     { address: hostname, port: Number(port), user: username, password, database: pathname.slice(1), tls: undefined },
-    { maxConnections: 1, applicationName: "test" },
+    { maxConnections: 1, applicationName: "test", types: exactTypes(JSON.parse) },
   );
   let isRead = false;
   let mostInATurn = 0;

@@ -4,6 +4,7 @@ import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type HostilePostgres, startHostilePostgres } from "@toolgate/testbed/hostile-postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { argumentValues } from "../src/domain/data/named-parameters.ts";
 import { createDataSources, dataSourceContext } from "../src/execution/data-sources/data-sources.ts";
 import { createFindServer } from "../src/execution/data-sources/find-server.ts";
 import type { RowsJson } from "../src/execution/result-json.ts";
@@ -206,4 +207,45 @@ test("[TOOL] a run finds a connection without the settings, locks and temporary 
   expect(pids.size).toBeLessThanOrEqual(4);
   const locks = "select count(*)::int as locks from pg_locks where locktype = 'advisory' and objid = 4711";
   await eventually(async () => (await run(locks)).locks === 0);
+});
+
+const asJson = async (text: string, values: unknown[] = []) => {
+  await use(runner.dataUrl);
+  await using sources = ownSources();
+  const scope = { workspaceId: runner.workspaceId, epoch: 7n };
+  const [row] = await rowsOf(sources.run(scope, { ...STATEMENT, text, values }));
+  return row.value;
+};
+
+test.each([
+  ["9223372036854775807::int8", "9223372036854775807"],
+  ["array[9007199254740993, null]::int8[]", ["9007199254740993", null]],
+  ["0.1000000000000000000001::numeric", "0.1000000000000000000001"],
+  ["array['NaN', 1.10]::numeric[]", ["NaN", "1.10"]],
+  ["array['NaN', '-Infinity', 1.5]::float8[]", ["NaN", "-Infinity", 1.5]],
+  ["'Infinity'::float4", "Infinity"],
+  ["date '2026-03-29'", "2026-03-29"],
+  ["array[date '0044-03-15 BC', 'infinity']", ["0044-03-15 BC", "infinity"]],
+  ["timestamp '2026-03-29 02:30:00.123456'", "2026-03-29T02:30:00.123456"],
+  ["timestamptz '2026-03-29 02:30:00.123456Z' at time zone 'UTC'", "2026-03-29T02:30:00.123456"],
+  ["array[timestamptz '2026-03-29 02:30:00.5Z']", [expect.stringMatching(/^2026-03-29T0\d:30:00\.5(?:Z|\+\d\d:00)$/)]],
+  [String.raw`'\xff00'::bytea`, String.raw`\xff00`],
+  ["42::int4", 42],
+  [`'{"a":[1,2.5]}'::jsonb`, { a: [1, 2.5] }],
+  [`'{"a":1234567890123456789}'::jsonb`, '{"a": 1234567890123456789}'],
+])("[TOOL] a value of a query arrives as it is: %s", async (sql, value) => {
+  expect(await asJson(`select ${sql} as value`)).toEqual(value);
+});
+
+test.each([
+  ["$1::jsonb", [], []],
+  ["$1::jsonb", [1, "a", null], [1, "a", null]],
+  ["$1::json", [[], { a: [] }], [[], { a: [] }]],
+  ["$1::jsonb", { a: [] }, { a: [] }],
+  ["to_jsonb($1::int[])", [1, 2], [1, 2]],
+  ["to_jsonb($1::text[])", ["a", null], ["a", null]],
+  ["to_jsonb($1::jsonb[])", [1, { a: 1 }], [1, { a: 1 }]],
+])("[TOOL] an argument reaches %s as it is: %j", async (sql, argument, value) => {
+  const [bound] = argumentValues(["a"], { a: argument });
+  expect(await asJson(`select ${sql} as value`, [bound])).toEqual(value);
 });

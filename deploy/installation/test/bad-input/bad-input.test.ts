@@ -53,6 +53,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       ["gzip", gzipSync('{"args":{}}'), "encoding"],
       ["100,000 nested lists, none closed", "[".repeat(100_000), "json"],
       ["100,000 nested objects", `{"args":{"any":${nested(100_000)}}}`, "depth"],
+      ["an integer that would be rounded", '{"args":{"any":[1234567890123456789]}}', "number"],
+      ["a number beyond all bounds", '{"args":{"any":{"a":-1e400}}}', "number"],
     ])("[ERR-1] [ERR-2] [TOOL] a malformed body gets 400 with one violation: %s", async (_, body, rule) => {
       expectInvalid(await door.post({ body }), rule);
     });
@@ -63,9 +65,9 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       ["members next to args, at any depth", `{"x":${nested(100_000)},"args":{"text":"y"}}`, { text: "y" }],
       ["duplicate names: the last one counts", '{"args":{"text":"a"},"args":{"text":"b","text":"c"}}', { text: "c" }],
       [
-        "numbers beyond all bounds",
-        '{"args":{"any":[1e400,-0,123456789012345678901]}}',
-        { any: [null, 0, 123456789012345680000] },
+        "large numbers that are kept",
+        '{"args":{"any":[1e200,-0,123456789012345680000]}}',
+        { any: [1e200, 0, 123456789012345680000] },
       ],
       [
         "NUL and half surrogate pairs in text",

@@ -360,7 +360,9 @@ describe("clients of several generations", () => {
         body: { result: { isError: true, content: [{ type: "text", text }] } },
       });
     }
-    await eventually(async () => expect(await refused()).toBe(2 * depths.length));
+    const { text } = await send(callOf('{"anything":12345678901234567890}'), { authorization });
+    expect(text).toContain('\\"rule\\":\\"number\\"');
+    await eventually(async () => expect(await refused()).toBe(2 * depths.length + 1));
     expect((await send(callOf(nested(60)))).body).toMatchObject({ result: { structuredContent: { success: true } } });
   });
 

@@ -47,6 +47,7 @@ test("[IN-19] [IN-25] bodies that are not a JSON object get 400, and nothing is 
     ["the body begins with a byte order mark", '\ufeff{"a":1}'],
     ["the body is not JSON", "[".repeat(MAX_BODY_BYTES)],
     ["the body is nested more than 63 levels deep", `{"a":${"[".repeat(63)}${"]".repeat(63)}}`],
+    ["a number has more digits than JSON numbers keep, or is too large", '{"id":1234567890123456789}'],
     ["the body must not be compressed", gzipSync("{}"), gzip],
     ["the body must not be compressed", newBody(), gzip],
     ["the body must be JSON or a form, and not multipart/form-data", "--x", type("multipart/form-data; boundary=x")],

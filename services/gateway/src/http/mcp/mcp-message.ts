@@ -1,3 +1,4 @@
+import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import { isDeeperThan, isJsonObject } from "@toolgate/rules/json-object";
 import { type ErrorCode, errorCodeOfStatus } from "../../domain/error-codes.ts";
 import type { ApiResponse, Violation } from "../../domain/responses.ts";
@@ -10,6 +11,11 @@ const TOO_DEEP: Violation = {
   field: "",
   rule: "depth",
   message: `args must not be nested more than ${MAX_JSON_LEVELS} levels deep`,
+};
+const INEXACT_NUMBER: Violation = {
+  field: "",
+  rule: "number",
+  message: "a number has more digits than JSON numbers keep, or is too large: send it as a string",
 };
 
 const OF_JSON_RPC: ReadonlyMap<number, ErrorCode> = new Map([
@@ -41,11 +47,13 @@ export function readMessage(body: Uint8Array): ReadMessage {
   const message = parsed(body);
   if (message === undefined) return { refusal: PARSE_ERROR };
   if (Array.isArray(message)) return { refusal: NO_BATCHES };
-  if (!isDeeperThan(message, MAX_JSON_LEVELS)) return { message };
+  const isDeep = isDeeperThan(message, MAX_JSON_LEVELS);
+  if (!isDeep && !(isToolCall(message) && hasInexactNumber(utf8.decode(body)))) return { message };
   const params = isToolCall(message) && isJsonObject(message.params) ? message.params : {};
   const args = params.arguments;
   const usable = isToolCall(message) ? { ...message, params: { ...params, arguments: {} } } : message;
   if (isDeeperThan(usable, MAX_JSON_LEVELS)) return { refusal: NESTED_TOO_DEEPLY };
+  if (!isDeep) return { message: usable, fault: INEXACT_NUMBER };
   return isDeeperThan(args, MAX_JSON_LEVELS) ? { message: usable, fault: TOO_DEEP } : { message };
 }
 

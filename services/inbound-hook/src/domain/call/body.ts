@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import { isDeeperThan, isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { parseForm } from "./form.ts";
 
@@ -43,6 +44,7 @@ function parseJson(text: string): ParsedBody {
   }
   if (!isJsonObject(value)) return refuse("the body must be a JSON object");
   if (isDeeperThan(value, MAX_LEVELS)) return refuse(`the body is nested more than ${MAX_LEVELS} levels deep`);
+  if (hasInexactNumber(text)) return refuse("a number has more digits than JSON numbers keep, or is too large");
   return { ok: true, value, isForm: false };
 }
 

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import { isDeeperThan, isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { parse } from "secure-json-parse";
 
@@ -12,6 +13,7 @@ type CallBody = { ok: true; args: JsonObject } | { ok: false; violations: Violat
 
 export const MAX_ARGUMENT_LEVELS = 64;
 
+const INEXACT_NUMBER = "a number has more digits than JSON numbers keep, or is too large: send it as a string";
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
@@ -35,6 +37,7 @@ export function parseCallBody(body: Uint8Array): CallBody {
   if (isDeeperThan(args, MAX_ARGUMENT_LEVELS)) {
     return refuse("depth", `args must not be nested more than ${MAX_ARGUMENT_LEVELS} levels deep`);
   }
+  if (hasInexactNumber(text)) return refuse("number", INEXACT_NUMBER);
   return { ok: true, args };
 }
 

@@ -27,7 +27,7 @@ export function numberParameters(sql: string): NumberedSql {
   return { text: parts.join(""), names: [...numbers.keys()] };
 }
 
-/** The arguments of these names. A missing one is null, an object is sent as JSON text. */
+/** The arguments of these names. A missing one is null, an object is JSON text; a list depends on the parameter's type. */
 export function argumentValues(names: readonly string[], args: JsonObject): unknown[] {
   return names.map((name) => boundValue(ownValue(args, name)));
 }
@@ -42,7 +42,6 @@ export function isSingleStatement(sql: string): boolean {
 }
 
 function boundValue(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value ?? null;
-  if (Array.isArray(value) && value.every((item) => typeof item !== "object" || item === null)) return value;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value ?? null;
   return JSON.stringify(value);
 }

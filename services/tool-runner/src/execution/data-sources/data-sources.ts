@@ -1,5 +1,7 @@
+import { exactTypes } from "@toolgate/postgres/exact-types";
 import { createForeignPool, type ForeignPool } from "@toolgate/postgres/foreign-pool";
 import type { Pool } from "@toolgate/postgres/pool";
+import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { LRUCache } from "lru-cache";
 import { findDataSource } from "../../store/data-sources.ts";
@@ -20,6 +22,9 @@ export interface DataSources extends AsyncDisposable {
     signal?: AbortSignal,
   ): Promise<StatementResult>;
 }
+
+/** JSON with a number that JavaScript would change stays text. */
+const exactJson = (text: string) => (hasInexactNumber(text) ? text : JSON.parse(text));
 
 const MAX_WORKSPACES = 10_000;
 const MAX_SEALED_BYTES = 32 * 1024 * 1024;
@@ -51,6 +56,7 @@ export function createDataSources(
     return createForeignPool(found.server, {
       maxConnections: CONNECTIONS_PER_WORKSPACE,
       applicationName: "toolgate data source",
+      types: exactTypes(exactJson),
     });
   }
 

@@ -1,7 +1,7 @@
 import { queryBounded } from "@toolgate/postgres/bounded-query";
 import type { ForeignClient } from "@toolgate/postgres/foreign-client";
 import { type ForeignPool, Unreachable } from "@toolgate/postgres/foreign-pool";
-import { isDeeperThan } from "@toolgate/rules/json-object";
+import { isDeeperThan, isJsonObject } from "@toolgate/rules/json-object";
 import { ToolError } from "../errors.ts";
 import { RowsJson } from "../result-json.ts";
 
@@ -30,6 +30,9 @@ const MAX_RESULT_BYTES = 4 * 1024 * 1024;
  * used again.
  */
 const CANCEL_MARGIN_MS = 100;
+/** Oids of json and jsonb, and of their arrays. */
+const JSON_TYPES = [114, 3802];
+const JSON_ARRAY_TYPES = [199, 3807];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
@@ -66,11 +69,14 @@ async function inTransaction(
   { text, values, readOnly, keep, timeoutMs }: Statement,
 ): Promise<StatementResult> {
   const timeout = Math.max(1, Math.floor(timeoutMs - CANCEL_MARGIN_MS));
-  await client.query(`begin ${readOnly ? "read only" : "read write"}; set local statement_timeout = ${timeout}`);
+  await client.query(
+    `begin ${readOnly ? "read only" : "read write"}; set local statement_timeout = ${timeout}; set local datestyle = 'ISO'`,
+  );
   try {
+    const bound = values.some(Array.isArray) ? await listsBound(client, text, values) : values;
     const rows = new RowsJson();
     let isTooDeep = false;
-    const { rowCount, more } = await queryBounded(client, { text, values }, MAX_ROWS, (row) => {
+    const { rowCount, more } = await queryBounded(client, { text, values: bound }, MAX_ROWS, (row) => {
       isTooDeep ||= isDeeperThan(row, MAX_VALUE_LEVELS + LEVELS_OF_ROW);
       if (!isTooDeep) rows.add(row);
     });
@@ -86,4 +92,21 @@ async function inTransaction(
     await client.query("rollback").catch(() => {});
     throw error;
   }
+}
+
+/** Lists as what the parameters are: JSON, or arrays of PostgreSQL. */
+async function listsBound(client: ForeignClient, text: string, values: readonly unknown[]): Promise<unknown[]> {
+  await client.query(`prepare toolgate_parameters as ${text}`);
+  const { rows } = await client.query<{ types: string[] }>(
+    `select array(select type::oid::int from unnest(parameter_types) type) as types
+     from pg_prepared_statements where name = 'toolgate_parameters'`,
+  );
+  await client.query("deallocate toolgate_parameters");
+  return values.map((value, index) => {
+    if (!Array.isArray(value)) return value;
+    const type = Number(rows[0]?.types[index]);
+    if (JSON_TYPES.includes(type)) return JSON.stringify(value);
+    const isJson = JSON_ARRAY_TYPES.includes(type);
+    return value.map((item) => (isJson || isJsonObject(item) ? JSON.stringify(item) : item));
+  });
 }

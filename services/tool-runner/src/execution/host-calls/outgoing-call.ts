@@ -1,3 +1,4 @@
+import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import { isDeeperThan } from "@toolgate/rules/json-object";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
@@ -75,7 +76,8 @@ function parsedBody(contentType: string | string[] | undefined, body: Buffer): u
   if (isDeeperThan(parsed, MAX_RESPONSE_LEVELS)) {
     throw new ToolError("CALL_FAILED", `the response is nested more than ${MAX_RESPONSE_LEVELS} levels deep`);
   }
-  return parsed;
+  // Tools get such a number only as the text that was sent.
+  return hasInexactNumber(text) ? text : parsed;
 }
 
 function parsedOrText(text: string): unknown {
