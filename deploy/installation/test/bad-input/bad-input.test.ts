@@ -274,7 +274,6 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
         "nowhere",
         "",
         "a%2Fb",
-        "a/b",
         "%00",
         "%zz",
       ])
