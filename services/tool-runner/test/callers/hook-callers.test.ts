@@ -113,7 +113,9 @@ describe("hooks as callers", () => {
       zip: "01234",
       ids: [1, 2],
     });
-    for (const wrong of [{ count: "03" }, { count: "1.5" }, { price: "1,5" }, { paid: "yes" }, { ids: "1" }]) {
+    const filled = { count: "", paid: "on", ids: "7" };
+    expect((await resultOf(form, "form", filled)).args).toEqual({ paid: true, ids: [7] });
+    for (const wrong of [{ count: "03" }, { count: "1.5" }, { price: "1,5" }, { paid: "yes" }, { ids: "x" }]) {
       expect((await run(form, "form", wrong)).outcome.case).toBe("invalidArguments");
     }
     expect((await run(HOOK, "form", { count: "3" })).outcome.case).toBe("invalidArguments");

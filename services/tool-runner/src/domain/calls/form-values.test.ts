@@ -35,9 +35,15 @@ it.each([
   ["12", "string", "12"],
   ["null", "null", "null"],
   ["{}", "object", "{}"],
-  ["[1]", "array", "[1]"],
+  ["on", "boolean", true],
+  ["[1]", "array", ["[1]"]],
 ])("[IN-20] the text %j for a declared %s becomes %j", (text, type, value) => {
   expect(readFormValue(text, { type })).toEqual(value);
+});
+
+it("[IN-20] an empty field is missing unless it is required or not declared", () => {
+  const schema = { properties: { a: { type: "integer" }, b: { type: "string" } }, required: ["b"] };
+  expect(readFormValue({ a: "", b: "", c: "" }, schema)).toEqual({ b: "", c: "" });
 });
 
 it("[IN-20] lists, objects and several types are read too; what no schema declares stays a text", () => {
