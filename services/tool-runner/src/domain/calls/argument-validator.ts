@@ -32,11 +32,11 @@ export function createArgumentValidator(schema: unknown): ArgumentValidator {
   const validate = compileSchema(enforced, budget, known);
   return {
     check(sent, { fromForm } = JSON_TEXT) {
-      const args: JsonObject = {};
+      let args: JsonObject = {};
       for (const name of names) {
         if (Object.hasOwn(sent, name)) args[name] = sent[name];
       }
-      if (fromForm) for (const name in args) args[name] = readFormValue(args[name], properties[name]);
+      if (fromForm) args = readFormValue(args, enforced) as JsonObject;
       budget.steps = MAX_MATCH_STEPS;
       const isValid = validate(args);
       known.forgetFound();
