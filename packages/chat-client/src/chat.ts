@@ -48,7 +48,10 @@ export interface Chat {
   send(message: string, options?: SendOptions): AsyncGenerator<ChatEvent, void>;
   /** Yields what came after an event or a time, and the rest of the running answer, up to `done`. Sends no message. */
   resume(options: ResumeOptions): AsyncGenerator<ChatEvent, void>;
-  /** All messages; with `before` or `limit`, one page of them: the newest `limit` before an event id. */
+  /**
+   * All messages; with `before` or `limit`, one page of them: the newest `limit` before an event id. A chat without messages
+   * has its assistant's greeting.
+   */
   history(page?: { before?: number; limit?: number }): Promise<HistoryPage>;
   /** Stops the running answer, which keeps what it has so far. Resolves with whether there was one. */
   stop(): Promise<boolean>;
@@ -171,7 +174,7 @@ export function createChat(options: ChatOptions): Chat {
         { after: after ?? 0, signal },
       );
     },
-    history: (page = {}) => call({ path: "/chat/history", query: { ...page } }),
+    history: (page = {}) => call({ path: "/chat/history", query: { ...(assistant && { assistant }), ...page } }),
     stop: async () => (await call<{ stopped: boolean }>({ path: "/chat/stop", body: {} })).stopped,
     async reset() {
       await call({ path: "/chat/reset", body: {} });

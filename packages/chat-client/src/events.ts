@@ -46,4 +46,7 @@ export interface HistoryPage {
   messages: HistoryMessage[];
   /** Pass as `before` to read older messages. Null or absent when there are none. */
   next_before?: number | null;
+  /** In a chat without messages, what its assistant says first, and which messages it suggests: plain text. */
+  greeting?: string;
+  suggestions?: string[];
 }

@@ -266,17 +266,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
         const response = await sendRaw(door.toolgate.baseUrl, { target: `/api/v1/tools/${name}`, headers, body });
         shapes.push(shapeOf(response as RawResponse));
       };
-      for (const name of [
-        "unreleased",
-        "made_async",
-        "deleted",
-        "unlisted",
-        "nowhere",
-        "",
-        "a%2Fb",
-        "%00",
-        "%zz",
-      ])
+      for (const name of ["unreleased", "made_async", "deleted", "unlisted", "nowhere", "", "a%2Fb", "%00", "%zz"])
         await ask(name);
       for (const body of ["", "{", "x".repeat(2 * MIB)]) await ask("unreleased", body);
       const lock = async (locked: boolean) => {

@@ -190,8 +190,19 @@ describe("requests of chats", () => {
     expect(twice.status).toBe(400);
   });
 
-  test("[CHAT-26] an unknown chat has an empty array of messages", async () => {
-    expect((await door.get("/chat/history", { chat_id: "new" })).body).toEqual({ messages: [] });
+  test("[CHAT-26] a chat without messages has an empty array of them, and its assistant's greeting and suggestions", async () => {
+    const greeted = { greeting: "Hello, I am Tess.", suggestions: ["greet Ada"] };
+    const definition = { instructions: "Test.", ...greeted };
+    await door.toolgate.manage("chat.v1.AssistantService/SaveAssistant", { name: "tess", definition });
+    const history = async (query: Record<string, string>) =>
+      (await door.get("/chat/history", { chat_id: "new", ...query })).body;
+    expect(await history({ assistant: "tess" })).toEqual({ messages: [], ...greeted });
+    expect(await history({ assistant: "tess", limit: "10" })).toEqual({ messages: [], next_before: null, ...greeted });
+    expect(await history({ assistant: "nobody" })).toEqual({ messages: [] });
+    const defaults = await history({});
+    expect(defaults.messages).toEqual([]);
+    await door.post("/chat/index", { chat_id: "begun", message: "hello" });
+    expect((await door.get("/chat/history", { chat_id: "begun" })).body).not.toHaveProperty("greeting");
   });
 
   test("[CHAT-25] [CHAT-27] [CHAT-29] history has all messages oldest first, and pages of them when asked", async () => {

@@ -636,6 +636,13 @@ export declare type GetHistoryRequest = Message<"toolgate.chat.v1.GetHistoryRequ
    * @generated from field: optional uint64 after = 5;
    */
   after?: bigint | undefined;
+
+  /**
+   * Whose greeting is shown in a chat without messages; empty: the default assistant's.
+   *
+   * @generated from field: string assistant = 6;
+   */
+  assistant: string;
 };
 
 /**
@@ -666,6 +673,18 @@ export declare type GetHistoryResponse = Message<"toolgate.chat.v1.GetHistoryRes
    * @generated from field: uint64 next_after = 3;
    */
   nextAfter: bigint;
+
+  /**
+   * In a chat without messages, what its assistant says first and which messages it suggests: plain text.
+   *
+   * @generated from field: string greeting = 4;
+   */
+  greeting: string;
+
+  /**
+   * @generated from field: repeated string suggestions = 5;
+   */
+  suggestions: string[];
 };
 
 /**

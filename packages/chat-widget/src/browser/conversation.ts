@@ -99,11 +99,13 @@ export class Conversation {
   async #load(): Promise<void> {
     const { signal } = this.#left;
     try {
-      const { messages } = await this.#chat.history({ limit: PAGE });
+      const { messages, greeting, suggestions = [] } = await this.#chat.history({ limit: PAGE });
       if (signal.aborted) return;
       this.#showHistory(messages);
       const last = messages.at(-1);
-      if (!last && this.#options.greeting) this.#view.addAssistant(escaped(this.#options.greeting));
+      const first = this.#options.greeting ?? greeting;
+      if (!last && first) this.#view.addAssistant(escaped(first));
+      if (!last) this.#view.suggest(suggestions);
       if (last) await this.#show(this.#chat.resume({ since: last.created, signal }));
     } catch (error) {
       // Somebody else has signed in, and the remembered chat is not theirs.

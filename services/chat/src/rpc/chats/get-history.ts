@@ -1,9 +1,13 @@
 import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { MAX_PAGE } from "@toolgate/rules/chat-message";
 import type { Handler } from "@toolgate/service-host/handler";
+import { type Principal, principalOf } from "@toolgate/service-host/principal";
 import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
+import { BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
+import { findDefinition } from "../../store/assistants.ts";
 import { type HistoryRow, type PageRow, readHistory, readHistoryAfter } from "../../store/history.ts";
+import { readSettings } from "../../store/settings.ts";
 import { chatOf, eventIdOf, refuse } from "./chat-of.ts";
 import { forbidden } from "./refusals.ts";
 
@@ -18,20 +22,28 @@ export const getHistory: Handler<Context, typeof ChatService.method.getHistory> 
   if (before > 0n && after !== undefined) refuse("before: cannot be combined with after");
   const chat = await context.turns.find(chatOf(call, chatId));
   if (chat === "forbidden") throw forbidden();
-  if (!chat) return {};
+  if (!chat) return greetingOf(context, principalOf(call), request);
   const size = limit || MAX_PAGE;
   const { pool: db } = context;
   if (after !== undefined) {
     const read: ReadPart = (last, part) =>
       readHistoryAfter(db, chat.id, { after: last?.eventId ?? eventIdOf(after), ...part });
     const { rows, more } = await pageOf(read, size);
+    if (rows.length === 0 && after === 0n) return greetingOf(context, principalOf(call), request);
     return { messages: rows.map(messageOf), nextAfter: BigInt(more ? (rows.at(-1)?.eventId ?? 0) : 0) };
   }
   const end = eventIdOf(before) || Number.MAX_SAFE_INTEGER;
   const read: ReadPart = (last, part) => readHistory(db, chat.id, { before: last?.eventId ?? end, ...part });
   const { rows, more } = await pageOf(read, size);
+  if (rows.length === 0 && before === 0n) return greetingOf(context, principalOf(call), request);
   return { messages: rows.reverse().map(messageOf), nextBefore: BigInt(more ? (rows[0]?.eventId ?? 0) : 0) };
 };
+
+async function greetingOf({ pool }: Context, { workspaceId }: Principal, { assistant }: { assistant: string }) {
+  const { defaultAssistant } = await readSettings(pool, workspaceId);
+  const definition = await findDefinition(pool, workspaceId, assistant || (defaultAssistant ?? BUILT_IN_NAME));
+  return definition ? { greeting: definition.greeting, suggestions: definition.suggestions } : {};
+}
 
 type ReadPart = (last: HistoryRow | undefined, part: { limit: number; maxBytes: number }) => Promise<PageRow[]>;
 

@@ -154,6 +154,7 @@ export interface HistoryPage {
   chatId: string;
   before: number | undefined;
   limit: number | undefined;
+  assistant: string;
 }
 
 export function historyPage(reader: ParameterReader): Checked<HistoryPage> {
@@ -162,7 +163,7 @@ export function historyPage(reader: ParameterReader): Checked<HistoryPage> {
   const before = reader.counter("before");
   const limit = reader.counter("limit");
   if (limit !== undefined && (limit < 1 || limit > MAX_PAGE)) reader.check(`limit: must be from 1 to ${MAX_PAGE}`);
-  return { values: { chatId, before, limit }, tenant, fault: reader.fault };
+  return { values: { chatId, before, limit, assistant: reader.text("assistant") }, tenant, fault: reader.fault };
 }
 
 export function chatNamed(reader: ParameterReader): Checked<{ chatId: string }> {

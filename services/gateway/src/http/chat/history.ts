@@ -40,21 +40,22 @@ async function showPage(
   reply: FastifyReply,
   { values, headers }: Admitted<HistoryPage>,
 ): Promise<FastifyReply> {
-  const { chatId, before, limit } = values;
-  const request = { chatId, before: BigInt(before ?? 0), limit: limit ?? 0 };
+  const { chatId, before, limit, assistant } = values;
+  const request = { chatId, before: BigInt(before ?? 0), limit: limit ?? 0, assistant };
   const read = async () => chat.getHistory(request, { headers: await headers(), timeoutMs: TIMEOUT_MS });
   const page = await repeated(read, reply);
   const nextBefore = page.nextBefore === 0n ? null : Number(page.nextBefore);
-  return sendResponse(reply, chatResult({ messages: page.messages.map(entryOf), next_before: nextBefore }));
+  const messages = page.messages.map(entryOf);
+  return sendResponse(reply, chatResult({ messages, next_before: nextBefore, ...greetingOf(page) }));
 }
 
 type ReadPage = (after: bigint) => Promise<GetHistoryResponse>;
 
 function pageReader({ chat }: ChatContext, reply: FastifyReply, { values, headers }: Admitted<HistoryPage>): ReadPage {
-  const { chatId } = values;
+  const { chatId, assistant } = values;
   return (after) =>
     repeated(
-      async () => chat.getHistory({ chatId, after }, { headers: await headers(), timeoutMs: TIMEOUT_MS }),
+      async () => chat.getHistory({ chatId, after, assistant }, { headers: await headers(), timeoutMs: TIMEOUT_MS }),
       reply,
     );
 }
@@ -71,7 +72,13 @@ async function* wholeHistory(read: ReadPage, first: GetHistoryResponse): AsyncGe
     if (page.nextAfter === 0n) break;
     page = await read(page.nextAfter);
   }
-  yield separator === "," ? "]}" : `${separator}]}`;
+  const greeting = Object.entries(greetingOf(first)).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
+  yield `${separator === "," ? "" : separator}]${greeting.join("")}}`;
+}
+
+/** What the assistant of a chat without messages says first. */
+function greetingOf({ greeting, suggestions }: GetHistoryResponse) {
+  return greeting === "" && suggestions.length === 0 ? {} : { greeting, suggestions };
 }
 
 /** [CHAT-27] [CHAT-28] [CHAT-29] */
