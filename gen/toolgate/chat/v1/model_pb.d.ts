@@ -103,6 +103,21 @@ export declare type Model = Message<"toolgate.chat.v1.Model"> & {
    * @generated from field: toolgate.chat.v1.ModelPrice price = 9;
    */
   price?: ModelPrice | undefined;
+
+  /**
+   * With OPENAI_COMPATIBLE: asks for the number of tokens with stream_options, which not every server knows. Without an
+   * answer they are estimated.
+   *
+   * @generated from field: bool asks_for_usage = 10;
+   */
+  asksForUsage: boolean;
+
+  /**
+   * With OPENAI_COMPATIBLE: its answers begin with what it thinks, up to </think>, without a tag at the beginning.
+   *
+   * @generated from field: bool thinks_first = 11;
+   */
+  thinksFirst: boolean;
 };
 
 /**
@@ -158,6 +173,16 @@ export declare type SaveModelRequest = Message<"toolgate.chat.v1.SaveModelReques
    * @generated from field: toolgate.chat.v1.ModelPrice price = 8;
    */
   price?: ModelPrice | undefined;
+
+  /**
+   * @generated from field: bool asks_for_usage = 9;
+   */
+  asksForUsage: boolean;
+
+  /**
+   * @generated from field: bool thinks_first = 10;
+   */
+  thinksFirst: boolean;
 };
 
 /**

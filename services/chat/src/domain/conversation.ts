@@ -1,5 +1,5 @@
 import type { ModelFile, ModelMessage, ToolResult } from "../models/model.ts";
-import type { CallRecord, Step } from "./turn.ts";
+import type { CallRecord, Step, StepCall } from "./turn.ts";
 
 interface Conversation {
   /** Oldest first; the last one is the one to answer. */
@@ -18,7 +18,10 @@ export function conversationOf({ messages, files, steps, calls }: Conversation):
   const last = conversation.at(-1);
   if (last?.role === "user" && files.length > 0) last.files = files;
   for (const step of steps) {
-    const toolCalls = step.calls.map(({ id, tool, args }) => ({ id, name: tool, args }));
+    const toolCalls = step.calls.map((call) => {
+      const { tool, args, extra } = call;
+      return { id: modelIdOf(call), name: tool, args, ...(extra && { extra }) };
+    });
     conversation.push({ role: "assistant", text: step.html, toolCalls });
     const results = step.calls.map((call) => resultOf(calls.get(call.id), call));
     conversation.push({ role: "tool", results });
@@ -26,6 +29,11 @@ export function conversationOf({ messages, files, steps, calls }: Conversation):
   return conversation;
 }
 
-function resultOf(call: CallRecord | undefined, { id, tool }: { id: string; tool: string }): ToolResult {
-  return { id, name: tool, output: call?.result ?? "", failed: call?.status !== "succeeded" };
+/** The id that the model's server has given: some take no other. */
+function modelIdOf({ id, extra }: StepCall): string {
+  return extra?.id ?? id;
+}
+
+function resultOf(call: CallRecord | undefined, asked: StepCall): ToolResult {
+  return { id: modelIdOf(asked), name: asked.tool, output: call?.result ?? "", failed: call?.status !== "succeeded" };
 }

@@ -1,4 +1,5 @@
 import type { ChatEvent } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { ToolCallExtra } from "../models/model.ts";
 
 export type TurnStatus =
   | "waiting"
@@ -30,6 +31,8 @@ export interface StepCall {
   tool: string;
   /** The model's own JSON text, unchecked. */
   args: string;
+  /** What the model's server wants back with it. */
+  extra?: ToolCallExtra;
 }
 
 /** What became of a call. */

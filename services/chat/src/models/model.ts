@@ -31,7 +31,10 @@ export type ModelFile = { name: string; mediaType: string; data: Uint8Array };
 export type ModelTool = { name: string; description: string; parameters: Record<string, unknown> };
 
 /** `args` is complete, but unchecked: the model's own JSON text, which may be malformed. */
-export type ToolCall = { id: string; name: string; args: string };
+export type ToolCall = { id: string; name: string; args: string; extra?: ToolCallExtra };
+
+/** What the model's server wants back with a call: its id, members that nobody here knows, and the model's reasoning. */
+export type ToolCallExtra = { id?: string; members?: Record<string, unknown>; reasoning?: string };
 
 /** What the model is told about a call: a JSON value as text, or plain text. */
 export type ToolResult = { id: string; name: string; output: string; failed: boolean };

@@ -8,6 +8,8 @@ export interface ModelServer {
   baseUrl: string;
   model: string;
   readsFiles: boolean;
+  asksForUsage: boolean;
+  thinksFirst: boolean;
   /** Sealed; null when there is none. */
   apiKey: Buffer | null;
 }
@@ -21,7 +23,7 @@ export async function findModelServers(
   const { rows } = await db.query({
     name: "find_model_servers",
     text: `select m.name, m.provider, m.base_url as "baseUrl", m.model, m.reads_files as "readsFiles",
-  m.api_key as "apiKey"
+  m.asks_for_usage as "asksForUsage", m.thinks_first as "thinksFirst", m.api_key as "apiKey"
 from unnest($2::text[]) with ordinality as wanted (name, place)
 join chat.model m on m.workspace_id = $1 and m.name = wanted.name order by wanted.place`,
     values: [workspaceId, names],
@@ -37,7 +39,8 @@ export interface ModelRow extends Omit<ModelServer, "apiKey"> {
   savedBy: string;
 }
 
-const ROW = `name, provider, base_url as "baseUrl", model, reads_files as "readsFiles", api_key is not null as "hasApiKey",
+const ROW = `name, provider, base_url as "baseUrl", model, reads_files as "readsFiles",
+  asks_for_usage as "asksForUsage", thinks_first as "thinksFirst", api_key is not null as "hasApiKey",
   saved_at as "savedAt", saved_by as "savedBy", currency, input_price as "inputPrice", output_price as "outputPrice"`;
 
 /** Sorted by name. */
@@ -54,12 +57,13 @@ export async function saveModel(
   const { workspaceId, name, provider, baseUrl, readsFiles, apiKey, savedAt, savedBy, price } = model;
   const { rows } = await db.query(
     `insert into chat.model (workspace_id, name, provider, base_url, model, reads_files, api_key, saved_at, saved_by,
-       currency, input_price, output_price)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+       currency, input_price, output_price, asks_for_usage, thinks_first)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
      on conflict (workspace_id, name) do update set provider = excluded.provider, base_url = excluded.base_url,
        model = excluded.model, reads_files = excluded.reads_files, api_key = excluded.api_key,
        saved_at = excluded.saved_at, saved_by = excluded.saved_by, currency = excluded.currency,
-       input_price = excluded.input_price, output_price = excluded.output_price
+       input_price = excluded.input_price, output_price = excluded.output_price,
+       asks_for_usage = excluded.asks_for_usage, thinks_first = excluded.thinks_first
      returning ${ROW}`,
     [
       workspaceId,
@@ -74,6 +78,8 @@ export async function saveModel(
       price?.currency ?? null,
       price?.inputMicros ?? null,
       price?.outputMicros ?? null,
+      model.asksForUsage,
+      model.thinksFirst,
     ],
   );
   return withPrice(rows[0]);

@@ -27,6 +27,17 @@ test("only text, calls and usage of an answer are read, whatever else the server
   expect(events.at(-1)).toEqual({ ...FINISHED, reason: "tool_calls" });
 });
 
+test("unknown events, reports without usage and a last event without its blank line destroy nothing", async () => {
+  const { text, events, error } = await answerOf(
+    event({ type: "of the future", content: {} }) +
+      event({ type: "content_block_stop", index: 0 }) +
+      event({ type: "message_delta", delta: { stop_reason: "end_turn" } }) +
+      event({ type: "message_stop" }).trimEnd(),
+  );
+  expect([text, error]).toEqual(["one", undefined]);
+  expect(events.at(-1)).toMatchObject({ kind: "finished", reason: "stop" });
+});
+
 test("many reports of a large usage are read in time", async () => {
   const usage = Object.fromEntries(Array.from({ length: 80_000 }, (_, number) => [`n${number}`, 1]));
   const report = (usage: object) => event({ type: "message_delta", delta: {}, usage: { output_tokens: 1, ...usage } });

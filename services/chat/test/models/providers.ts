@@ -25,6 +25,8 @@ export function settings(baseUrl: string, limits: Partial<ModelLimits> = {}): Pr
     model: "m-1",
     apiKey: "key-of-the-test",
     readsFiles: true,
+    asksForUsage: true,
+    thinksFirst: false,
     safeFetch,
     limits: { ...MODEL_LIMITS, ...limits },
     [Symbol.asyncDispose]: () => safeFetch[Symbol.asyncDispose](),

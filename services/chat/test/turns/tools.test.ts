@@ -53,10 +53,10 @@ describe("tools of a turn", () => {
     expect(events[3]?.event.value).toMatchObject({ id: "call_1_1_1", tool: "weather", success: true });
     expect(requests[0]?.tools.map(({ name }) => name)).toEqual(["broken", "nested", "post", "weather"]);
     expect(requests[1]?.messages.slice(-2)).toMatchObject([
-      { role: "assistant", text: "Let me see.", toolCalls: [{ id: "call_1_1_1", name: "weather" }] },
+      { role: "assistant", text: "Let me see.", toolCalls: [{ id: "m1", name: "weather" }] },
       {
         role: "tool",
-        results: [{ id: "call_1_1_1", output: expect.stringContaining("sunny in Berlin"), failed: false }],
+        results: [{ id: "m1", output: expect.stringContaining("sunny in Berlin"), failed: false }],
       },
     ]);
     expect(streamedText(events)).toBe("Let me see.\nSunny.");

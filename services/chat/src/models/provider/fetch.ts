@@ -5,6 +5,7 @@ import type { ConnectionFailure } from "@toolgate/safe-fetch/result";
 import { ModelError, type ModelErrorKind } from "../model.ts";
 import { MAX_ANSWER_BYTES } from "./bounds.ts";
 import { readErrorCode } from "./error-code.ts";
+import { type EventFilter, filterEvents } from "./filter-events.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { ModelLimits, ProviderSettings } from "./settings.ts";
 
@@ -31,7 +32,7 @@ interface ModelCall {
  * Sends a request to a model's server: to checked addresses only, within the limits, without redirects. It is repeated
  * once after 429, 503 or 529. Any response but a 2xx, or none at all, is a ModelError.
  */
-export async function callModel(
+async function callModel(
   { safeFetch, workspaceId, limits }: Pick<ProviderSettings, "safeFetch" | "workspaceId"> & { limits: ModelLimits },
   call: ModelCall,
 ): Promise<Opened> {
@@ -60,16 +61,13 @@ export async function callModel(
   }
 }
 
-/** A fetch for the AI SDK, which does what `callModel` does. The SDK gets what `rewrite` makes of the answer. */
-export function modelFetch(
-  options: Parameters<typeof callModel>[0],
-  rewrite: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>,
-) {
+/** A fetch for the AI SDK, which does what `callModel` does. The SDK gets what `filter` leaves of the answer. */
+export function modelFetch(options: Parameters<typeof callModel>[0], filter: EventFilter) {
   return async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const headers = Object.fromEntries(new Headers(init.headers));
     const signal = init.signal ?? undefined;
     const opened = await callModel(options, { url: String(input), headers, body: String(init.body), signal });
-    return toResponse({ ...opened, body: rewrite(opened.body) });
+    return toResponse({ ...opened, body: filterEvents(opened.body, filter) });
   };
 }
 

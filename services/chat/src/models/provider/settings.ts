@@ -35,6 +35,10 @@ export type ProviderSettings = {
   apiKey: string;
   /** Whether files are sent; otherwise only their names are. */
   readsFiles: boolean;
+  /** Asks for the number of tokens with an option that not every server knows. */
+  asksForUsage: boolean;
+  /** The answer begins with what the model thinks, up to an end tag. */
+  thinksFirst: boolean;
   safeFetch: SafeFetch;
   limits?: ModelLimits;
 };

@@ -14,14 +14,14 @@ import { modelMessage, providerOf } from "./model-message.ts";
 const MAX_MODELS = 50;
 
 export const saveModel: Handler<Context, typeof ModelService.method.saveModel> = async (context, request, call) => {
-  const { name, model, readsFiles, price } = request;
+  const { name, model, readsFiles, price, asksForUsage, thinksFirst } = request;
   const apiKey = request.apiKey === undefined ? undefined : trimPasted(request.apiKey);
   const provider = providerOf(request.provider);
   refuseIf(nameViolation(name), modelViolation(model), apiKeyViolation(apiKey ?? ""), price && priceViolation(price));
   if (!provider) throw new ConnectError("provider: must be one of the providers", Code.InvalidArgument);
   const checked = await context.checkBaseUrl(request.baseUrl, principalOf(call).workspaceId);
   if (!checked.ok) throw new ConnectError(checked.violation, Code.InvalidArgument);
-  const server = { name, provider, baseUrl: checked.url, model, readsFiles };
+  const server = { name, provider, baseUrl: checked.url, model, readsFiles, asksForUsage, thinksFirst };
   const row = await changeWorkspace(context, call, async (change) => {
     const { client, principal, now, audit } = change;
     const { workspaceId, email } = principal;
@@ -64,6 +64,8 @@ const FIELDS = [
   ["base_url", "baseUrl"],
   ["model", "model"],
   ["reads_files", "readsFiles"],
+  ["asks_for_usage", "asksForUsage"],
+  ["thinks_first", "thinksFirst"],
 ] as const;
 
 function changedFields(before: ModelServer | undefined, after: Server, apiKey: string | undefined): string[] {

@@ -33,7 +33,8 @@ export const SOURCE_COLUMNS = `c.last_event_id as "lastEventId", newest.definiti
   ) end as messages,
   (
     select coalesce(json_agg(json_build_object('name', m.name, 'provider', m.provider, 'baseUrl', m.base_url,
-      'model', m.model, 'readsFiles', m.reads_files, 'apiKey', encode(m.api_key, 'base64')) order by wanted.place), '[]')
+      'model', m.model, 'readsFiles', m.reads_files, 'asksForUsage', m.asks_for_usage,
+      'thinksFirst', m.thinks_first, 'apiKey', encode(m.api_key, 'base64')) order by wanted.place), '[]')
     from jsonb_array_elements_text(newest.definition -> 'models') with ordinality as wanted (name, place)
     join chat.model m on m.workspace_id = started.workspace_id and m.name = wanted.name
   ) as servers,

@@ -62,7 +62,7 @@ async function readAnswer(
   const streamedBefore = answer.html.length;
   let argsCharacters = 0;
   let started = false;
-  let finished = false;
+  let isCounted = false;
   turn.uncounted = { inputTokens: 0, outputTokens: 0 };
   function count(inputTokens: number, outputTokens: number): void {
     turn.uncounted = { inputTokens, outputTokens };
@@ -80,18 +80,20 @@ async function readAnswer(
       if (event.kind === "tool_call") {
         const id = `call_${turn.claimed.number}_${step.number}_${calls.length + 1}`;
         argsCharacters += event.args.length;
-        calls.push({ id, tool: toolName(event.name), args: event.args.replaceAll("\0", "") });
+        const extra = { ...event.extra, id: event.id };
+        calls.push({ id, tool: toolName(event.name), args: event.args.replaceAll("\0", ""), extra });
       }
       if (event.kind === "finished") {
-        finished = true;
-        count(event.usage.inputTokens, event.usage.outputTokens);
+        const { inputTokens, outputTokens } = event.usage;
+        isCounted = inputTokens > 0 || outputTokens > 0;
+        count(inputTokens, outputTokens);
       }
       if (answer.full || answer.html.length + argsCharacters > MAX_ANSWER_CHARACTERS) return [];
     }
     return calls;
   } finally {
-    // An answer that was cut has been paid for as well.
-    if (started && !finished) {
+    // An answer that was cut has been paid for as well, and one whose server does not count.
+    if (started && !isCounted) {
       const answered = answer.html.length - streamedBefore + argsCharacters;
       count(estimateTokens(step.requestCharacters()), estimateTokens(answered));
     }
