@@ -1,11 +1,10 @@
-import { hasInexactNumber } from "@toolgate/rules/json-numbers";
-import { isDeeperThan } from "@toolgate/rules/json-object";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
 import { ToolError } from "../errors.ts";
 import { endOf } from "../run.ts";
 import type { WorkspaceValues } from "../workspace/workspace-values.ts";
+import { bodyOf, unpacked } from "./response-body.ts";
 import type { HostCallSlots } from "./slots.ts";
 
 export interface SendDependencies {
@@ -22,7 +21,6 @@ export interface OutgoingCall {
 }
 
 const MAX_RESPONSE_BYTES = 1024 * 1024;
-const MAX_RESPONSE_LEVELS = 64;
 export const READING_METHODS: ReadonlySet<FetchMethod> = new Set<FetchMethod>(["GET", "HEAD"]);
 
 interface SendOptions {
@@ -56,34 +54,15 @@ export async function sendCall(
   return readResponse(result);
 }
 
-function readResponse({ status, headers, body, truncated }: Extract<SafeFetchResult, { kind: "response" }>) {
+async function readResponse({ status, headers, body, truncated }: Extract<SafeFetchResult, { kind: "response" }>) {
   if (truncated) {
     throw new ToolError("CALL_FAILED", `the response could not be read completely (${truncated})`);
   }
-  return { status, body: parsedBody(headers["content-type"], body) };
+  return { status, ...bodyOf(headers, await unpacked(headers, body, MAX_RESPONSE_BYTES)) };
 }
 
 function failureText(result: Exclude<SafeFetchResult, { kind: "response" }>): string {
   if (result.kind === "refused") return result.reason;
   if (result.kind === "connection-error") return result.message;
   return result.kind === "timeout" ? "the call took too long" : "the call was aborted";
-}
-
-function parsedBody(contentType: string | string[] | undefined, body: Buffer): unknown {
-  const text = body.toString("utf8");
-  if (!/\bjson\b/i.test(String(contentType ?? ""))) return text;
-  const parsed = parsedOrText(text);
-  if (isDeeperThan(parsed, MAX_RESPONSE_LEVELS)) {
-    throw new ToolError("CALL_FAILED", `the response is nested more than ${MAX_RESPONSE_LEVELS} levels deep`);
-  }
-  // Tools get such a number only as the text that was sent.
-  return hasInexactNumber(text) ? text : parsed;
-}
-
-function parsedOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
