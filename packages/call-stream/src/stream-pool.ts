@@ -13,6 +13,15 @@ import { StreamConnection } from "./stream-connection.ts";
 /** Waits between attempts: they double from `minMs` to `maxMs`, with jitter. */
 export type Reconnect = { readonly minMs: number; readonly maxMs: number };
 
+/** A process that has not been up so far may be starting for this long: nothing is wrong until then. */
+const START_MS = 30_000;
+
+/** What is known about the streams to one address. */
+interface Link {
+  onUp(): void;
+  isStarting(): boolean;
+}
+
 type StreamPoolOptions<O> = Omit<StreamConnectionOptions<O>, "transport" | "onUp" | "onDown"> & {
   readonly addresses: AddressResolver;
   readonly resolveEveryMs: number;
@@ -89,9 +98,15 @@ export class StreamPool<O> {
   async #keepOpen(address: string, retired: AbortSignal): Promise<void> {
     const { reconnect } = this.#options;
     let failures = 0;
+    let hasBeenUp = false;
+    const firstMs = performance.now();
+    const link = {
+      onUp: () => (hasBeenUp = true),
+      isStarting: () => !hasBeenUp && performance.now() - firstMs < START_MS,
+    };
     while (!retired.aborted) {
       const startedMs = performance.now();
-      await this.#openOnce(address, retired);
+      await this.#openOnce(address, retired, link);
       if (retired.aborted) return;
       // A stream that lasted was healthy, so the waits start short again.
       const lasted = performance.now() - startedMs > reconnect.maxMs;
@@ -104,7 +119,7 @@ export class StreamPool<O> {
   }
 
   /** Opens a stream and resolves when it takes no more calls; its open calls may take longer. */
-  #openOnce(address: string, retired: AbortSignal): Promise<void> {
+  #openOnce(address: string, retired: AbortSignal, link: Link): Promise<void> {
     return new Promise((resolve) => {
       const transport = this.#transportFor(address);
       if (transport === undefined) {
@@ -116,6 +131,7 @@ export class StreamPool<O> {
         transport,
         onUp: () => {
           callStreamsOpened.add(1, { rpc: rpcOf(this.#options.streamMethod) });
+          link.onUp();
           this.#ready.push(connection);
           this.#options.onUp();
         },
@@ -128,15 +144,16 @@ export class StreamPool<O> {
       });
       const leave = () => connection.leave();
       retired.addEventListener("abort", leave);
-      this.#connections.set(connection, this.#runToEnd(connection, address));
+      this.#connections.set(connection, this.#runToEnd(connection, address, link));
     });
   }
 
-  async #runToEnd(connection: StreamConnection<O>, address: string): Promise<void> {
+  async #runToEnd(connection: StreamConnection<O>, address: string, link: Link): Promise<void> {
     const error = await connection.run();
     this.#connections.delete(connection);
     if (error !== undefined && !this.#closed) {
       callStreamsLost.add(1, { rpc: rpcOf(this.#options.streamMethod) });
+      if (link.isStarting()) return;
       this.#options.onError(
         new ConnectError(`call stream to ${address}: ${error.rawMessage}`, error.code, undefined, undefined, error),
       );

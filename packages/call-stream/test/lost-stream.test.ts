@@ -96,6 +96,21 @@ test("a call with a long timeout does not wait that long for a server that stays
   expect([error.code, error.rawMessage, neverSent(error)]).toEqual([Code.Unavailable, "no server is reachable", true]);
 });
 
+test("a server that is not up yet is no error, one that goes down is", async () => {
+  const reported: string[] = [];
+  const server = await startVerifyServer(async ({ tool }) => responseTo(tool));
+  const { address } = server;
+  await using unborn = await startVerifyServer(async ({ tool }) => responseTo(tool));
+  const { address: nobody } = unborn;
+  await unborn[Symbol.asyncDispose]();
+  await using client = verifyClient(() => [address, nobody], { onError: (error) => void reported.push(String(error)) });
+  await client.call(ask("t"), { timeoutMs: LONG_MS });
+  expect(reported).toEqual([]);
+  await server[Symbol.asyncDispose]();
+  await eventually(() => reported.length > 0);
+  expect(reported.filter((error) => error.includes(nobody))).toEqual([]);
+});
+
 test("a failed lookup is reported, and the known addresses are kept", async () => {
   const reported: unknown[] = [];
   let failing = false;
