@@ -28,6 +28,15 @@ const DAYS_BACK = 1;
 /** A failure to create partitions is noticed before these run out. */
 const DAYS_AHEAD = 7;
 
+/** How often the partitions of today are looked for: they may be missing after a restore, or when the clock jumped. */
+export const LOOK_FOR_TODAY_MS = 60_000;
+
+/** Creates the partitions of each table from yesterday to a week ahead. */
+export async function ensureDailyTables(db: Queryable, tables: readonly DailyTable[], now: Date): Promise<void> {
+  const from = new Date(now.getTime() - DAYS_BACK * DAY_MS);
+  for (const { table } of tables) await ensureDailyPartitions(db, { table, from, days: DAYS_BACK + 1 + DAYS_AHEAD });
+}
+
 /**
  * [LOG-8] [LOG-9] Creates the partitions of each table from yesterday to a week ahead, drops those past its retention,
  * and deletes rows past it from the oldest remaining day, if `exactBy` says so. Safe to repeat, also on several
@@ -36,8 +45,8 @@ const DAYS_AHEAD = 7;
 export async function maintainDailyTables(db: Queryable, tables: readonly DailyTable[], now: Date): Promise<string[]> {
   const before = (days: number) => new Date(now.getTime() - days * DAY_MS);
   const dropped: string[] = [];
+  await ensureDailyTables(db, tables, now);
   for (const { table, retentionDays, exactBy } of tables) {
-    await ensureDailyPartitions(db, { table, from: before(DAYS_BACK), days: DAYS_BACK + 1 + DAYS_AHEAD });
     dropped.push(...(await dropDailyPartitions(db, { table, before: before(retentionDays) })));
     if (exactBy) await deleteRowsOfBoundaryDay(db, { table, column: exactBy, before: before(retentionDays) });
   }

@@ -1,4 +1,5 @@
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
+import { LOOK_FOR_TODAY_MS } from "@toolgate/postgres/retention";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
 import { type Loops, startLoops } from "@toolgate/service-host/loops";
@@ -12,7 +13,7 @@ import { SCHEMA } from "./store/queue.ts";
 import { deleteOldTurns, maintainPartitions } from "./store/retention.ts";
 
 const NAME = "chat";
-const PARTITIONS_EVERY_MS = 3_600_000;
+const OLD_TURNS_EVERY_MS = 3_600_000;
 
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
 
@@ -37,8 +38,8 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const roles: Loops[] = [
     {
       producers: [
-        (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
-        (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => deleteOldTurns(pool, now()), onError("old turns")),
+        (signal) => runEvery(LOOK_FOR_TODAY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
+        (signal) => runEvery(OLD_TURNS_EVERY_MS, signal, () => deleteOldTurns(pool, now()), onError("old turns")),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
       ],
     },

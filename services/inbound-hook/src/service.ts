@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
+import { LOOK_FOR_TODAY_MS } from "@toolgate/postgres/retention";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
 import { startLoops } from "@toolgate/service-host/loops";
@@ -14,7 +15,6 @@ import { SCHEMA } from "./store/queue.ts";
 import { maintainPartitions } from "./store/retention.ts";
 
 const NAME = "inbound-hook";
-const PARTITIONS_EVERY_MS = 3_600_000;
 const ACTIVITY_EVERY_MS = 1_000;
 
 export interface InboundHook extends Service {
@@ -44,7 +44,7 @@ export async function start(config: Config, host: ServiceHost): Promise<InboundH
       producers: [
         ...notices,
         ...runner.producers,
-        (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
+        (signal) => runEvery(LOOK_FOR_TODAY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
         ...(receiver ? [(signal: AbortSignal) => keepActivity(receiver, signal, onError("hook activity"))] : []),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
       ],

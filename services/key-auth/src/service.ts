@@ -1,3 +1,4 @@
+import { LOOK_FOR_TODAY_MS } from "@toolgate/postgres/retention";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
@@ -6,7 +7,7 @@ import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import { createContext } from "./context.ts";
 import { consumeAuditRecords } from "./events/audit-records.ts";
-import { maintainTables } from "./events/daily-job.ts";
+import { ensurePartitions, maintainTables } from "./events/daily-job.ts";
 import { consumeUsageRecords } from "./events/usage-records.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type AuthorizeHandler, authorizeHandler } from "./rpc/sessions/authorize.ts";
@@ -42,6 +43,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const { pool, redis, bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const dailyJob = () => maintainTables(pool, secretBox, new Date(now()));
+  const ensure = () => ensurePartitions(pool, new Date(now()));
   await dailyJob();
   const context = createContext({ pool, redis, secretBox, sealingKeys: config.sealingKeys, host }, resources);
   const running = resources.use(
@@ -50,6 +52,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
         (signal) => consumeUsageRecords({ bus, pool, now, signal, onError: onError("usage records") }),
         (signal) => consumeAuditRecords({ bus, pool, signal, onError: onError("audit records") }),
         (signal) => runEvery(overrides.dailyJobEveryMs ?? DAILY_JOB_EVERY_MS, signal, dailyJob, onError("daily job")),
+        (signal) => runEvery(LOOK_FOR_TODAY_MS, signal, ensure, onError("partitions")),
       ],
     }),
   );

@@ -1,6 +1,7 @@
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { ensureStream, ensureStreams } from "@toolgate/event-bus/streams";
+import { LOOK_FOR_TODAY_MS } from "@toolgate/postgres/retention";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
@@ -19,7 +20,6 @@ import { SCHEMA } from "./store/queue.ts";
 import { maintainPartitions } from "./store/retention.ts";
 
 const NAME = "outbound-webhook";
-const PARTITIONS_EVERY_MS = 3_600_000;
 
 /** For tests. */
 export interface Overrides {
@@ -92,7 +92,7 @@ function maintenanceLoops(context: Context, bus: Bus, { log }: ServiceHost): Loo
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   return {
     producers: [
-      (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
+      (signal) => runEvery(LOOK_FOR_TODAY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
       (signal) =>
         runCancellations({
           store: cancelStore,

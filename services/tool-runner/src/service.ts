@@ -1,5 +1,6 @@
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
 import { createOutbox, runOutboxSweeper } from "@toolgate/event-bus/outbox";
+import { LOOK_FOR_TODAY_MS } from "@toolgate/postgres/retention";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
 import { startLoops } from "@toolgate/service-host/loops";
@@ -8,7 +9,7 @@ import { SERVICES } from "@toolgate/service-registry/services";
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import { createContext } from "./context.ts";
 import { consumeCallRecords } from "./events/call-records.ts";
-import { maintainPartitions } from "./events/daily-partitions.ts";
+import { ensurePartitions, maintainPartitions } from "./events/daily-partitions.ts";
 import { consumeExecutionRecords } from "./events/execution-records.ts";
 import { createIdempotency } from "./execution/idempotency.ts";
 import { registerRoutes } from "./rpc/routes.ts";
@@ -39,6 +40,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   await using resources = new AsyncDisposableStack();
   const { pool, redis, bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
   const maintain = async () => void (await maintainPartitions(pool, new Date(now())));
+  const ensure = () => ensurePartitions(pool, new Date(now()));
   await maintain();
   const outbox = resources.use(createOutbox({ pool, schema: SCHEMA, bus, source: NAME, onError: onError("outbox") }));
   const { sandboxLimits } = overrides;
@@ -57,6 +59,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
         (signal) => runOutboxSweeper(outbox, signal, onError("outbox")),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
         (signal) => runEvery(everyMs, signal, maintain, onError("partitions")),
+        (signal) => runEvery(LOOK_FOR_TODAY_MS, signal, ensure, onError("partitions")),
       ],
     }),
   );

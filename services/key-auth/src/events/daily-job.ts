@@ -1,6 +1,6 @@
 import { deleteParkedBefore } from "@toolgate/event-bus/parked-messages";
 import type { Pool, Queryable } from "@toolgate/postgres/pool";
-import { LOG_RETENTION_DAYS, maintainDailyTables } from "@toolgate/postgres/retention";
+import { ensureDailyTables, LOG_RETENTION_DAYS, maintainDailyTables } from "@toolgate/postgres/retention";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { SERVICES } from "@toolgate/service-registry/services";
 import { maintainSigningKeys } from "../login/signing-keys.ts";
@@ -21,6 +21,10 @@ export async function maintainTables(pool: Pool, box: SecretBox, now: Date): Pro
   await maintainSigningKeys(pool, box, now);
   await pruneAuditLog(pool, now);
   await deleteParkedBefore(pool, SERVICES["key-auth"].schema, new Date(now.getTime() - LOG_RETENTION_DAYS * DAY_MS));
+}
+
+export function ensurePartitions(db: Queryable, now: Date): Promise<void> {
+  return ensureDailyTables(db, PARTITIONED, now);
 }
 
 /** [LOG-8] [LOG-9] Creates and drops partitions. Returns the names of those dropped. */

@@ -1,6 +1,6 @@
 import { deleteParkedBefore } from "@toolgate/event-bus/parked-messages";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { LOG_RETENTION_DAYS, maintainDailyTables } from "@toolgate/postgres/retention";
+import { ensureDailyTables, LOG_RETENTION_DAYS, maintainDailyTables } from "@toolgate/postgres/retention";
 import { SERVICES } from "@toolgate/service-registry/services";
 import { EXECUTIONS_TABLE } from "../store/executions.ts";
 import { IDEMPOTENT_BYTES_TABLE, IDEMPOTENT_CALLS_TABLE } from "../store/idempotent-calls.ts";
@@ -12,6 +12,10 @@ const TABLES = [
 ];
 
 const DAY_MS = 86_400_000;
+
+export function ensurePartitions(db: Queryable, now: Date): Promise<void> {
+  return ensureDailyTables(db, TABLES, now);
+}
 
 /** [LOG-8] [LOG-9] The daily job. Safe to repeat. Returns the names of the dropped partitions. */
 export async function maintainPartitions(db: Queryable, now: Date): Promise<string[]> {
