@@ -115,6 +115,7 @@ export const ATTEMPTS: Record<string, Attempt> = {
   },
   "inbound_hook.v1.HookDeliveryService/ListHookDeliveries": listing,
   "inbound_hook.v1.HookDeliveryService/GetHookDelivery": ofHookDelivery,
+  "inbound_hook.v1.HookDeliveryService/ListRefusedCalls": listing,
   "inbound_hook.v1.HookDeliveryService/TryMapping": {
     request: ({ hookId, hookDeliveryId }) => ({ hookId, deliveryId: hookDeliveryId }),
     foreign: 404,

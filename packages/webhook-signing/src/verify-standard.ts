@@ -41,7 +41,8 @@ export function verifyStandard(input: {
     return { ok: false, reason: "malformed" };
   if (signature.length > MAX_SIGNATURE_HEADER_CHARS) return { ok: false, reason: "malformed" };
   // Negated, so that NaN is refused.
-  if (!(Math.abs(now - unixTime) <= toleranceSeconds)) return { ok: false, reason: "outside-tolerance" };
+  const secondsOff = unixTime - now;
+  if (!(Math.abs(secondsOff) <= toleranceSeconds)) return { ok: false, reason: "outside-tolerance", secondsOff };
   const hmac = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body);
   const expected = Buffer.from(VERSION + hmac.digest("base64"));
   const matches = signature.split(" ").some((part) => equalBytes(Buffer.from(part), expected));

@@ -5,10 +5,14 @@ import { hexSignature } from "./sign.ts";
 /** How far a signature's time may be from now, in seconds, in either direction. [AUTH-3] */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 
-/** The outcome of a verification. The reason is for logs; the sender does not learn it. */
+/**
+ * The outcome of a verification. The reason is for logs; the sender does not learn it. `secondsOff`: how far its time is from
+ * now, negative in the past.
+ */
 export type VerifyResult =
   | { ok: true; unixTime: number }
-  | { ok: false; reason: "malformed" | "outside-tolerance" | "mismatch" };
+  | { ok: false; reason: "malformed" | "mismatch" }
+  | { ok: false; reason: "outside-tolerance"; secondsOff: number };
 
 /**
  * Verifies `t=…,v1=…` against the raw body bytes as received; `now` is the receiver's clock in Unix seconds. A time
@@ -27,7 +31,8 @@ export function verify(input: {
   if (!parsed) return { ok: false, reason: "malformed" };
   const { unixTime, timeText, v1 } = parsed;
   // Negated, so that NaN is refused.
-  if (!(Math.abs(now - unixTime) <= toleranceSeconds)) return { ok: false, reason: "outside-tolerance" };
+  const secondsOff = unixTime - now;
+  if (!(Math.abs(secondsOff) <= toleranceSeconds)) return { ok: false, reason: "outside-tolerance", secondsOff };
   const expected = Buffer.from(hexSignature(secret, timeText, body));
   const matches = v1.some((hex) => equalBytes(Buffer.from(hex.toLowerCase()), expected));
   return matches ? { ok: true, unixTime } : { ok: false, reason: "mismatch" };

@@ -240,6 +240,104 @@ export declare type ListHookDeliveriesResponse = Message<"toolgate.inbound_hook.
 export declare const ListHookDeliveriesResponseSchema: GenMessage<ListHookDeliveriesResponse>;
 
 /**
+ * @generated from message toolgate.inbound_hook.v1.ListRefusedCallsRequest
+ */
+export declare type ListRefusedCallsRequest = Message<"toolgate.inbound_hook.v1.ListRefusedCallsRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * 0: of all hooks.
+   *
+   * @generated from field: uint64 hook_id = 2;
+   */
+  hookId: bigint;
+
+  /**
+   * Empty: all.
+   *
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message toolgate.inbound_hook.v1.ListRefusedCallsRequest.
+ * Use `create(ListRefusedCallsRequestSchema)` to create a new message.
+ */
+export declare const ListRefusedCallsRequestSchema: GenMessage<ListRefusedCallsRequest>;
+
+/**
+ * @generated from message toolgate.inbound_hook.v1.ListRefusedCallsResponse
+ */
+export declare type ListRefusedCallsResponse = Message<"toolgate.inbound_hook.v1.ListRefusedCallsResponse"> & {
+  /**
+   * @generated from field: repeated toolgate.inbound_hook.v1.RefusedCall calls = 1;
+   */
+  calls: RefusedCall[];
+};
+
+/**
+ * Describes the message toolgate.inbound_hook.v1.ListRefusedCallsResponse.
+ * Use `create(ListRefusedCallsResponseSchema)` to create a new message.
+ */
+export declare const ListRefusedCallsResponseSchema: GenMessage<ListRefusedCallsResponse>;
+
+/**
+ * @generated from message toolgate.inbound_hook.v1.RefusedCall
+ */
+export declare type RefusedCall = Message<"toolgate.inbound_hook.v1.RefusedCall"> & {
+  /**
+   * @generated from field: uint64 hook_id = 1;
+   */
+  hookId: bigint;
+
+  /**
+   * @generated from field: string hook_name = 2;
+   */
+  hookName: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp refused_at = 3;
+   */
+  refusedAt?: Timestamp | undefined;
+
+  /**
+   * Of the response, such as 401.
+   *
+   * @generated from field: uint32 status = 4;
+   */
+  status: number;
+
+  /**
+   * Which check failed, in one sentence.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+
+  /**
+   * How far the time of the signature was from Toolgate's clock; negative: in the past. Not set: it was not the reason.
+   *
+   * @generated from field: optional int32 seconds_off = 6;
+   */
+  secondsOff?: number | undefined;
+
+  /**
+   * @generated from field: string request_id = 7;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message toolgate.inbound_hook.v1.RefusedCall.
+ * Use `create(RefusedCallSchema)` to create a new message.
+ */
+export declare const RefusedCallSchema: GenMessage<RefusedCall>;
+
+/**
  * @generated from message toolgate.inbound_hook.v1.GetHookDeliveryRequest
  */
 export declare type GetHookDeliveryRequest = Message<"toolgate.inbound_hook.v1.GetHookDeliveryRequest"> & {
@@ -491,7 +589,7 @@ export enum HookDeliveryStatus {
 export declare const HookDeliveryStatusSchema: GenEnum<HookDeliveryStatus>;
 
 /**
- * The log of accepted calls, kept for 30 days.
+ * The log of accepted calls, kept for 30 days, and of refused ones, kept for a day.
  *
  * @generated from service toolgate.inbound_hook.v1.HookDeliveryService
  */
@@ -515,6 +613,17 @@ export declare const HookDeliveryService: GenService<{
     methodKind: "unary";
     input: typeof GetHookDeliveryRequestSchema;
     output: typeof GetHookDeliveryResponseSchema;
+  },
+  /**
+   * Why calls at hooks of the workspace were refused: of each hook the newest 100, of at most a day. Newest first, at most 100.
+   * Floods of calls that fail verification are not all kept.
+   *
+   * @generated from rpc toolgate.inbound_hook.v1.HookDeliveryService.ListRefusedCalls
+   */
+  listRefusedCalls: {
+    methodKind: "unary";
+    input: typeof ListRefusedCallsRequestSchema;
+    output: typeof ListRefusedCallsResponseSchema;
   },
   /**
    * Runs the target again with the stored body, under the same delivery id. The release is checked again. A delivery that

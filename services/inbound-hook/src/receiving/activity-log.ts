@@ -1,4 +1,5 @@
 import type { HookActivity } from "../store/hook-activity.ts";
+import type { RefusedCall } from "../store/refused-calls.ts";
 
 /** Collects what happens at hooks, so that a flood of calls costs one write per hook and second. */
 export interface ActivityLog {
@@ -7,13 +8,23 @@ export interface ActivityLog {
   verified(hookId: number): void;
   /** [IN-26] A call has failed verification. */
   refused(hookId: number, at: Date): void;
+  /** A call was refused, for the log of refused calls. Of a flood, only some are kept. */
+  kept(call: RefusedCall): void;
   /** Writes what has happened since the last flush. If that fails, it is dropped: these figures only inform people. */
   flush(): Promise<void>;
 }
 
 const NONE_REFUSED = { refused: 0, refusedAt: undefined, lastRefusedAt: undefined };
 
-export function createActivityLog(write: (activities: HookActivity[]) => Promise<void>): ActivityLog {
+/** Between two flushes, of one hook and of all: many senders may be wrong at the same time. */
+const MAX_KEPT = 20;
+const MAX_KEPT_TOGETHER = 1_000;
+
+export function createActivityLog(
+  write: (activities: HookActivity[]) => Promise<void>,
+  writeRefused: (calls: RefusedCall[]) => Promise<void>,
+): ActivityLog {
+  let refusedCalls: RefusedCall[] = [];
   let activities = new Map<number, HookActivity>();
   const of = (hookId: number): HookActivity => {
     const known = activities.get(hookId);
@@ -35,7 +46,14 @@ export function createActivityLog(write: (activities: HookActivity[]) => Promise
       activity.refusedAt ??= at;
       activity.lastRefusedAt = at;
     },
+    kept(call) {
+      const ofHook = refusedCalls.filter(({ hookId }) => hookId === call.hookId).length;
+      if (ofHook < MAX_KEPT && refusedCalls.length < MAX_KEPT_TOGETHER) refusedCalls.push(call);
+    },
     async flush() {
+      const kept = refusedCalls;
+      refusedCalls = [];
+      if (kept.length > 0) await writeRefused(kept);
       if (activities.size === 0) return;
       const happened = [...activities.values()];
       activities = new Map();

@@ -9,6 +9,7 @@ import { createAcceptStore } from "../store/accept.ts";
 import { addActivity } from "../store/hook-activity.ts";
 import type { Lane } from "../store/queue.ts";
 import { loadReceivable } from "../store/receivable-hook.ts";
+import { addRefusedCalls } from "../store/refused-calls.ts";
 import { createAcceptor } from "./acceptor.ts";
 import { type ActivityLog, createActivityLog } from "./activity-log.ts";
 import { createCallCounter } from "./call-counter.ts";
@@ -47,7 +48,10 @@ export function openReceiver(
     now: nowMs,
     onRedisError: onError("redis cannot decide about hook calls; deciding from postgres"),
   });
-  const activity = createActivityLog((activities) => addActivity(pool, activities));
+  const activity = createActivityLog(
+    (activities) => addActivity(pool, activities),
+    (calls) => addRefusedCalls(pool, calls),
+  );
   resources.defer(() => activity.flush().catch(onError("hook activity")));
   const acceptorOf = (lane: Lane) => resources.use(createAcceptor(createAcceptStore(queuePool, lane, queues[lane])));
   const acceptors = { tool: acceptorOf("tool"), assistant: acceptorOf("assistant") };

@@ -35,7 +35,18 @@ interface ReceiverDependencies {
 }
 
 /** Whether a hook in its current state accepts a call, before its limit and its body are checked. */
-type Judgement = { refused: false; signedAt: number | undefined } | { refused: true; reason: RefusalReason };
+type Judgement =
+  | { refused: false; signedAt: number | undefined }
+  | { refused: true; reason: RefusalReason; why?: string; secondsOff?: number | undefined };
+
+/** The status of the responses that are kept for the hook's owner. */
+const STATUSES: Partial<Record<RefusalReason, number>> = {
+  [RefusalReason.LOOP]: 508,
+  [RefusalReason.TOO_LARGE]: 413,
+  [RefusalReason.UNAUTHENTICATED]: 401,
+  [RefusalReason.RATE_LIMITED]: 429,
+  [RefusalReason.INVALID_BODY]: 400,
+};
 
 export function createReceiver(dependencies: ReceiverDependencies): Receiver {
   const { currentHooks, throttle, activity, now } = dependencies;
@@ -46,7 +57,14 @@ export function createReceiver(dependencies: ReceiverDependencies): Receiver {
       const judged = await currentHooks.judge(hashSegment(segment), (hook) => judge(hook, call, receivedAt));
       if (!judged) return refused(RefusalReason.NOT_FOUND);
       const { hook, judgement, retryAfterSeconds } = judged;
+      const keep = (reason: RefusalReason, why = "", secondsOff?: number) => {
+        const status = STATUSES[reason];
+        if (status === undefined || !hook.active) return;
+        const { requestId } = call;
+        activity.kept({ hookId: hook.id, refusedAt: receivedAt, status, reason: why, secondsOff, requestId });
+      };
       if (judgement.refused) {
+        keep(judgement.reason, judgement.why, judgement.secondsOff);
         if (judgement.reason !== RefusalReason.UNAUTHENTICATED) return refused(judgement.reason);
         activity.refused(hook.id, receivedAt);
         const throttledSeconds = throttle.countFailure(call.clientIp);
@@ -54,8 +72,13 @@ export function createReceiver(dependencies: ReceiverDependencies): Receiver {
         return refused(judgement.reason);
       }
       activity.verified(hook.id);
-      if (retryAfterSeconds !== undefined) return limited("hook calls", retryAfterSeconds);
-      return accept(dependencies, hook, { ...call, receivedAt, since, signedAt: judgement.signedAt });
+      if (retryAfterSeconds !== undefined) {
+        keep(RefusalReason.RATE_LIMITED, "the hook's limit of calls per minute is used up");
+        return limited("hook calls", retryAfterSeconds);
+      }
+      const outcome = await accept(dependencies, hook, { ...call, receivedAt, since, signedAt: judgement.signedAt });
+      if (outcome.case === "refusal") keep(RefusalReason.INVALID_BODY, outcome.value.bodyFault);
+      return outcome;
     },
   };
 }
@@ -63,11 +86,15 @@ export function createReceiver(dependencies: ReceiverDependencies): Receiver {
 /** The order of these checks is part of the interface: 404, 508, 413, 403, 401. */
 function judge(hook: ReceivableHook, call: ReceivedCall, now: Date): Judgement {
   if (!hook.active) return { refused: true, reason: RefusalReason.NOT_FOUND };
-  if (isLoop(valuesOf(call, "x-service-hop"))) return { refused: true, reason: RefusalReason.LOOP };
-  if (call.bodyTooLarge) return { refused: true, reason: RefusalReason.TOO_LARGE };
+  if (isLoop(valuesOf(call, "x-service-hop")))
+    return { refused: true, reason: RefusalReason.LOOP, why: "the call would trigger itself" };
+  if (call.bodyTooLarge) return { refused: true, reason: RefusalReason.TOO_LARGE, why: "the body is too large" };
   if (hook.locked) return { refused: true, reason: RefusalReason.LOCKED };
   const authenticated = authenticate(hook, call, now.getTime());
-  if (!authenticated) return { refused: true, reason: RefusalReason.UNAUTHENTICATED };
+  if (!authenticated.ok) {
+    const { reason: why, secondsOff } = authenticated;
+    return { refused: true, reason: RefusalReason.UNAUTHENTICATED, why, secondsOff };
+  }
   return { refused: false, signedAt: authenticated.signedAt };
 }
 

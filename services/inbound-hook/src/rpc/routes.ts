@@ -5,6 +5,7 @@ import { bind } from "@toolgate/service-host/handler";
 import type { ReceiverContext } from "../context.ts";
 import { getHookDelivery } from "./deliveries/get-hook-delivery.ts";
 import { listHookDeliveries } from "./deliveries/list-hook-deliveries.ts";
+import { listRefusedCalls } from "./deliveries/list-refused-calls.ts";
 import { reprocessHookDelivery } from "./deliveries/reprocess-hook-delivery.ts";
 import { tryMapping } from "./deliveries/try-mapping.ts";
 import { createHook } from "./hooks/create-hook.ts";
@@ -21,6 +22,6 @@ export function registerRoutes(router: ConnectRouter, context: ReceiverContext):
   );
   router.service(
     HookDeliveryService,
-    bind(context, { listHookDeliveries, getHookDelivery, reprocessHookDelivery, tryMapping }),
+    bind(context, { listHookDeliveries, getHookDelivery, listRefusedCalls, reprocessHookDelivery, tryMapping }),
   );
 }

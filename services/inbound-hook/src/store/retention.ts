@@ -2,6 +2,7 @@ import { dropDailyPartitions, ensureDailyPartitions } from "@toolgate/postgres/p
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { forgetDeletedHooks } from "./forget-hooks.ts";
 import { SCHEMA } from "./queue.ts";
+import { deleteOldRefusedCalls } from "./refused-calls.ts";
 
 const DAY_MS = 86_400_000;
 /** Days of the hook log. [IN-14] */
@@ -30,6 +31,7 @@ export async function maintainPartitions(pool: Pool, now: Date): Promise<void> {
   // The log shows a hook's name as long as it has deliveries.
   await pool.query(`delete from ${SCHEMA}.hook where deleted_at < $1`, [new Date(before.getTime() - DAY_MS)]);
   await forgetDeletedHooks(pool);
+  await deleteOldRefusedCalls(pool, now);
   // Replay keys are kept as long as their hook deliveries; after that, the same call is a new one.
   for (;;) {
     const { rowCount } = await pool.query(

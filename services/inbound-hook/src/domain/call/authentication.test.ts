@@ -36,7 +36,8 @@ function check(
 ) {
   const values = new Map(Object.entries(headers).map(([name, value]) => [name, [value].flat()]));
   const hook = { format, preset, secret, toleranceSeconds: 300, ...change };
-  return authenticate(hook, { headers: values, body }, change.nowMs ?? now * 1000);
+  const result = authenticate(hook, { headers: values, body }, change.nowMs ?? now * 1000);
+  return result.ok ? { signedAt: result.signedAt } : undefined;
 }
 
 describe.each(CASES)("%s (preset %s)", (format, preset, headers) => {

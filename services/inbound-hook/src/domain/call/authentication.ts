@@ -14,11 +14,10 @@ export interface Verification {
   toleranceSeconds: number;
 }
 
-/** A hook call that has passed verification. */
-export interface Authenticated {
-  /** The time in the signature, in Unix seconds; undefined for formats without one. */
-  signedAt: number | undefined;
-}
+/** `signedAt`: the time in the signature, in Unix seconds; undefined for formats without one. `reason`: for the hook's owner. */
+export type Authenticated =
+  | { ok: true; signedAt: number | undefined }
+  | { ok: false; reason: string; secondsOff?: number };
 
 /** [AUTH-6] [AUTH-11] A preset only changes the name of the header. */
 function signatureHeader({ format, preset }: Verification): HookHeader {
@@ -39,17 +38,19 @@ function signatureHeader({ format, preset }: Verification): HookHeader {
 }
 
 /**
- * [IN-26] [IN-27] [AUTH-22] Verifies a call over its raw body; undefined when anything is missing, repeated or wrong.
- * `nowMs` is in milliseconds since 1970.
+ * [IN-26] [IN-27] [AUTH-22] Verifies a call over its raw body; fails when anything is missing, repeated or wrong. `nowMs` is in milliseconds since 1970.
  */
 export function authenticate(
   hook: Verification,
   call: Pick<ReceivedCall, "headers" | "body">,
   nowMs: number,
-): Authenticated | undefined {
-  const header = onlyValueOf(call, signatureHeader(hook));
+): Authenticated {
+  const name = signatureHeader(hook);
+  const header = onlyValueOf(call, name);
   // Anybody can sign with an empty secret.
-  if (header === undefined || hook.secret === "") return undefined;
+  if (header === undefined || hook.secret === "") {
+    return { ok: false, reason: `the header ${name} is missing, or was sent more than once` };
+  }
   const { format, secret, toleranceSeconds } = hook;
   const { body } = call;
   const now = Math.floor(nowMs / 1000);
@@ -73,10 +74,18 @@ export function authenticate(
   }
 }
 
-function timed(result: ReturnType<typeof verify>): Authenticated | undefined {
-  return result.ok ? { signedAt: result.unixTime } : undefined;
+const WRONG = "the signature or token is not right: another secret, or the body was changed after signing";
+const REASONS = {
+  malformed: "the headers of the signature cannot be read",
+  mismatch: WRONG,
+} as const;
+
+function timed(result: ReturnType<typeof verify>): Authenticated {
+  if (result.ok) return { ok: true, signedAt: result.unixTime };
+  if (result.reason !== "outside-tolerance") return { ok: false, reason: REASONS[result.reason] };
+  return { ok: false, reason: "the time of the signature is too far from our clock", secondsOff: result.secondsOff };
 }
 
-function untimed(isAuthentic: boolean): Authenticated | undefined {
-  return isAuthentic ? { signedAt: undefined } : undefined;
+function untimed(isAuthentic: boolean): Authenticated {
+  return isAuthentic ? { ok: true, signedAt: undefined } : { ok: false, reason: WRONG };
 }
