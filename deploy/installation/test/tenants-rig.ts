@@ -136,7 +136,7 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
   };
 }
 
-/** Makes a hook and sends it a call; resolves once its target has ended and the hook's row says when it came. */
+/** Makes a hook and sends it a call, and one that is refused; resolves once its target has ended and both are in its logs. */
 async function receiveCall(toolgate: RunningToolgate): Promise<{ hookId: string; hookDeliveryId: string }> {
   const { manage } = toolgate;
   await toolgate.saveTool(HOOKED, { inbound_hook: true, handler: `export default () => ({ text: "${MARKER}" });` });
@@ -145,6 +145,7 @@ async function receiveCall(toolgate: RunningToolgate): Promise<{ hookId: string;
     { name: MARKER, format: "HOOK_FORMAT_BEARER", target: { tool: HOOKED } },
   );
   const hookId = made.hook.id;
+  await toolgate.request(made.url, { method: "POST", body: "{}" });
   const { body } = await toolgate.request(made.url, {
     method: "POST",
     headers: { authorization: `Bearer ${made.secret}`, "x-delivery-id": MARKER },
@@ -159,7 +160,8 @@ async function receiveCall(toolgate: RunningToolgate): Promise<{ hookId: string;
       "inbound_hook.v1.HookDeliveryService/GetHookDelivery",
       { deliveryId: hookDeliveryId },
     );
-    return hook.lastReceivedAt !== undefined && delivery.status === "HOOK_DELIVERY_STATUS_SUCCEEDED";
+    const { calls } = await manage<{ calls?: unknown[] }>("inbound_hook.v1.HookDeliveryService/ListRefusedCalls", {});
+    return calls && hook.lastReceivedAt !== undefined && delivery.status === "HOOK_DELIVERY_STATUS_SUCCEEDED";
   });
   return { hookId, hookDeliveryId };
 }
