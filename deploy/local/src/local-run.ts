@@ -73,7 +73,7 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   const { baseUrl } = topology;
   const seed = { baseUrl, databaseUrl: urls.databaseUrl, demoUrls, dataDir, receiverUrl: receiver.url };
   const seeded = await unlessStopped(product.seedDemo(seed), control, CANCEL_MS);
-  const report = { baseUrl, ...seeded, servers: urls };
+  const report = { baseUrl, ...seeded, servers: urls, rpcUrls: topology.rpcUrls };
   stop.throwIfAborted();
   const runFile = await writeRunFile(dataDir, report);
   log(banner(report, runFile, kind));

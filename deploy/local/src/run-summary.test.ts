@@ -122,3 +122,10 @@ test("the banner names base URL, login, key, the call, the call of the hook and 
     expect(text).toContain(part);
   }
 });
+
+test("the split topology says where its services serve RPCs", async () => {
+  const summary = { ...REPORT, rpcUrls: { gateway: "", "key-auth": "http://127.0.0.1:7001" } };
+  expect(banner(summary, "run.json", "split")).toContain("\n  RPCs          key-auth http://127.0.0.1:7001\n");
+  const file = await writeRunFile(await temporaryFolder(), summary);
+  expect(JSON.parse(await readFile(file, "utf8")).rpc_urls).toEqual(summary.rpcUrls);
+});

@@ -12,6 +12,8 @@ export type RunSummary = {
   readonly example: { readonly tool: string; readonly args: Record<string, unknown> };
   readonly hook: DemoHook;
   readonly chat: DemoChat;
+  /** Where each service serves its RPCs, in the split topology. */
+  readonly rpcUrls?: Readonly<Record<string, string | undefined>> | undefined;
   /** The servers it uses, for operator commands. */
   readonly servers: { readonly databaseUrl: string; readonly natsUrl: string; readonly redisUrl: string };
 };
@@ -37,6 +39,7 @@ export async function writeRunFile(dataDir: string, summary: RunSummary): Promis
       nats_url: summary.servers.natsUrl,
       redis_url: summary.servers.redisUrl,
     },
+    ...(summary.rpcUrls && { rpc_urls: summary.rpcUrls }),
   };
   await saveJson(file, content);
   return file;
@@ -81,6 +84,9 @@ export function banner(summary: RunSummary, runFile: string, topology: string): 
     `  admin login   ${summary.admin.email}   ${summary.admin.password}`,
     `  API key       ${summary.apiKey}`,
     `  also in       ${runFile}`,
+    ...Object.entries(summary.rpcUrls ?? {}).flatMap(([service, urls]) =>
+      urls ? [`  RPCs          ${service} ${urls}`] : [],
+    ),
     "",
     "Call a tool; its webhook shows up here a moment later:",
     "",

@@ -43,6 +43,8 @@ export type Topology = {
   baseUrl: string;
   /** Base URLs of the operations servers: probes and metrics. */
   opsUrls: string[];
+  /** Base URLs of the RPC servers of a service, separated by commas; undefined in the single topology, which has none. */
+  rpcUrls?: Readonly<Partial<Record<ServiceName, string>>>;
   stop(): Promise<void>;
   pids(): Record<string, number>;
 };
@@ -50,7 +52,6 @@ export type Topology = {
 type Split = Topology & {
   /** Base URLs of all gateways. */
   gatewayUrls: string[];
-  /** Base URLs of the RPC servers of a service, separated by commas. */
   rpcUrls: Readonly<Record<ServiceName, string>>;
   processes(): ServiceProcess[];
 };

@@ -106,7 +106,7 @@ describe("malformed requests", () => {
     ["a negative length", bytes([post, "host: a", "content-length: -2"]), BAD_REQUEST],
     ["two lengths", bytes([post, "host: a", "content-length: 2", "content-length: 3"]), BAD_REQUEST],
     ["a length and chunks", bytes([post, "host: a", "content-length: 2", "transfer-encoding: chunked"]), BAD_REQUEST],
-    ["HTTP/2 without upgrade", Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), BAD_REQUEST],
+    ["HTTP/2 without upgrade", Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), { status: 505 }],
     ["an unknown method", bytes([`MAKEUP ${ECHO} HTTP/1.1`, "host: a"]), WRONG_METHOD],
     ["a method in lower case", bytes([`post ${ECHO} HTTP/1.1`, "host: a"]), WRONG_METHOD],
     ["TLS", Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]), BAD_REQUEST],

@@ -5,7 +5,7 @@
 export const ERROR_CODES = {
   INVALID_PARAMETERS: ["400", "the arguments or parameters are not valid; the body says which"],
   TOOL_FAILED: ["400, 500", "the tool failed; in a chat (500), a tool of the assistant"],
-  BAD_REQUEST: ["400", "the request cannot be read"],
+  BAD_REQUEST: ["400, 505", "the request cannot be read; 505: it is not HTTP/1.1"],
   UNAUTHENTICATED: ["401", "the key, login or signature is missing or not valid"],
   TOOL_UNAVAILABLE: ["403", "the tool is not available to this key, or the workspace is locked"],
   ORIGIN_REFUSED: ["403", "`/mcp`: the page's origin is not allowed"],

@@ -38,6 +38,8 @@ export const OUTCOME_UNKNOWN: ApiResponse = { ...INTERNAL_ERROR, code: "OUTCOME_
 export const DESCRIPTION_TOO_LARGE = failure(500, "DESCRIPTION_TOO_LARGE", "Beschreibung zu gross");
 /** [ERR] */
 export const METHOD_NOT_ALLOWED = failure(405, "METHOD_NOT_ALLOWED", "Methode nicht erlaubt");
+/** To a client that begins with HTTP/2. */
+export const HTTP_1_ONLY = failure(505, "BAD_REQUEST", "Nur HTTP/1.1");
 export const NOT_FOUND = failure(404, "NOT_FOUND", "Nicht gefunden");
 /** Also the response to bytes that are not an HTTP request. */
 export const BAD_REQUEST = failure(400, "BAD_REQUEST", "Ungueltige Anfrage");

@@ -8,6 +8,7 @@ import {
   type ApiResponse,
   BAD_REQUEST,
   HEADERS_TOO_LARGE,
+  HTTP_1_ONLY,
   METHOD_NOT_ALLOWED,
   NOT_FOUND,
   REQUEST_TIMEOUT,
@@ -22,6 +23,7 @@ const RESPONSES: Readonly<Record<string, (error: ServerError) => ApiResponse>> =
   ERR_HTTP_REQUEST_TIMEOUT: () => REQUEST_TIMEOUT,
   HPE_HEADER_OVERFLOW: () => HEADERS_TOO_LARGE,
   HPE_INVALID_METHOD: unknownMethod,
+  HPE_PAUSED_H2_UPGRADE: () => HTTP_1_ONLY,
 };
 
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\S+) HTTP\/1\.[01]\r?\n/;
