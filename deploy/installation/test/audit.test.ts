@@ -172,7 +172,7 @@ async function changeAssistants({ manage, receiver }: RunningToolgate): Promise<
   await models("DeleteModel", { name: "m" });
   await assistants("UpdateChatSettings", { tokensPerDay: "1000", allowedOrigins: { origins: ["https://a.test"] } });
   return [
-    "model.save m provider base_url model reads_files api_key",
+    "model.save m provider base_url model api_key",
     "assistant.create a instructions models",
     "assistant.edit a inbound_hook",
     "assistant.expose a inbound_hook",

@@ -153,7 +153,7 @@ export class StreamPool<O> {
     this.#connections.delete(connection);
     if (error !== undefined && !this.#closed) {
       callStreamsLost.add(1, { rpc: rpcOf(this.#options.streamMethod) });
-      if (link.isStarting()) return;
+      if (link.isStarting() && error.rawMessage.includes("ECONNREFUSED")) return;
       this.#options.onError(
         new ConnectError(`call stream to ${address}: ${error.rawMessage}`, error.code, undefined, undefined, error),
       );

@@ -45,7 +45,7 @@ test("[CHAT] a model's API key is stored encrypted, never returned, and not in t
   const stored = await rig.pool.query("select m::text || encode(m.api_key, 'escape') as row from chat.model m");
   expect(stored.rows[0].row).not.toContain(KEY);
   const [entry] = await auditEntries(rig.pool, workspaceId);
-  const fields = ["provider", "base_url", "model", "reads_files", "asks_for_usage", "thinks_first", "api_key"];
+  const fields = ["provider", "base_url", "model", "reads_files", "api_key"];
   expect(entry).toMatchObject({ action: "model.save", targetId: "local", actor: "manager@example.test", fields });
   expect(Object.values(entry ?? {}).join()).not.toContain(KEY);
 });

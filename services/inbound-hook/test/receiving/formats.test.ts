@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { sign as signGithub } from "@octokit/webhooks-methods";
 import { HookFormat, HookPreset } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { generateSecret } from "@toolgate/webhook-signing/secret";
@@ -49,7 +50,7 @@ const timed: Sender[] = [
     name: "[AUTH] Standard Webhooks, signed by its library",
     hook: { format: HookFormat.STANDARD_WEBHOOKS },
     headers(secret, body, at) {
-      const id = `msg_${body.length}_${at}_${Math.abs(body.charCodeAt(12))}`;
+      const id = `msg_${at}_${createHash("sha256").update(body).digest("hex")}`;
       const signature = new Webhook(secret).sign(id, new Date(at * 1000), body);
       return { "webhook-id": id, "webhook-timestamp": String(at), "webhook-signature": signature };
     },

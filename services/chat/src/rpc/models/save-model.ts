@@ -69,7 +69,7 @@ const FIELDS = [
 ] as const;
 
 function changedFields(before: ModelServer | undefined, after: Server, apiKey: string | undefined): string[] {
-  const changed = FIELDS.filter(([, field]) => before?.[field] !== after[field]).map(([name]) => name);
+  const changed = FIELDS.filter(([, field]) => (before?.[field] ?? false) !== after[field]).map(([name]) => name);
   return apiKey === undefined ? changed : [...changed, "api_key"];
 }
 

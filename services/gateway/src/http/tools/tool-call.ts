@@ -58,8 +58,9 @@ async function callTool(context: CallContext, request: FastifyRequest, reply: Fa
   const secret = apiKeyOf(request.headers.authorization);
   // [TOOL-6] The router has decoded it once.
   const { "*": tool } = request.params as { "*": string };
+  // A slash in the name itself is encoded.
   const [path = ""] = request.url.split("?", 1);
-  if (path.includes("/", TOOLS_PATH.length)) return sendResponse(reply, NOT_FOUND);
+  if (path.split("/").length !== TOOLS_PATH.split("/").length) return sendResponse(reply, NOT_FOUND);
   const call = await verifyCall(context, { secret, tool, ...arrival });
   if (!call) return sendResponse(reply, UNAUTHENTICATED);
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
