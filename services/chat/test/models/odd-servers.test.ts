@@ -50,6 +50,38 @@ test.each([
   expect(events.at(-1)).toMatchObject({ kind: "finished", reason: "stop" });
 });
 
+test.each([
+  [
+    "more calls than may be begun",
+    chunk({
+      tool_calls: Array.from({ length: 101 }, (_, index) => ({
+        index,
+        id: `c${index}`,
+        function: { name: "f", arguments: "" },
+      })),
+    }),
+  ],
+  ["more fragments than there may be", chunk({ tool_calls: Array(50_001).fill({}) })],
+  [
+    "arguments that are too long",
+    chunk(call()) + chunk({ tool_calls: [{ index: 0, function: { arguments: "x".repeat(200_001) } }] }),
+  ],
+  ["an event that is too long", `data: ${"x".repeat(1_500_000)}`],
+])("[CHAT] an answer with %s is invalid", async (_what, bytes) => {
+  const { error, calls } = await answerOf(bytes + STOP);
+  expect([error?.kind, calls]).toEqual(["invalid", []]);
+});
+
+test("[CHAT] thinking in many small pieces is read in time", async () => {
+  const { text, error } = await answerOf(
+    `${chunk({ content: "x" }).repeat(30_000)}${chunk({ content: "</think>Yes." })}${STOP}`,
+    {
+      thinksFirst: true,
+    },
+  );
+  expect([text, error]).toEqual(["Yes.", undefined]);
+});
+
 test("[CHAT] the last event needs no blank line", async () => {
   const { text, error } = await answerOf(STOP.trimEnd());
   expect([text, error]).toEqual(["one", undefined]);

@@ -1,6 +1,8 @@
 const BEGIN = /^\s*<think(?:ing)?>/;
 const END = /<\/think(?:ing)?>/;
 const LONGEST_TAG = "</thinking>".length;
+/** Longer white space before an answer is a part of it. */
+const MAX_BLANKS = 1_000;
 /** The beginning of an answer that may become one of the tags. */
 const MAY_BEGIN = /^\s*(?:<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?)?$/;
 
@@ -10,8 +12,10 @@ const MAY_BEGIN = /^\s*(?:<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?)?$/;
  */
 export class ThinkingFilter {
   #state: "beginning" | "thinking" | "ended" | "answering";
-  /** What may be a part of a tag; or the whole text, if it is the answer should no end tag come. */
+  /** What may be a part of a tag. */
   #held = "";
+  /** What is the answer, should no end tag come. */
+  readonly #thought: string[] = [];
   readonly #first: boolean;
 
   constructor(first: boolean) {
@@ -25,24 +29,24 @@ export class ThinkingFilter {
     if (this.#state === "ended") return this.#answer(text.trimStart());
     this.#held += text;
     if (this.#state === "beginning") {
-      if (MAY_BEGIN.test(this.#held)) return "";
+      if (this.#held.length < MAX_BLANKS && MAY_BEGIN.test(this.#held)) return "";
       if (!BEGIN.test(this.#held)) return this.#answer(this.#held);
       this.#state = "thinking";
     }
     const end = END.exec(this.#held);
     if (end) return this.#answer(this.#held.slice(end.index + end[0].length).trimStart());
-    if (!this.#first) this.#held = this.#held.slice(-LONGEST_TAG);
+    if (this.#first) this.#thought.push(text);
+    this.#held = this.#held.slice(-LONGEST_TAG);
     return "";
   }
 
   /** What is left when the answer has ended. */
   end(): string {
-    return this.#state === "beginning" || (this.#state === "thinking" && this.#first) ? this.#held : "";
+    return this.#state === "beginning" ? this.#held : this.#state === "thinking" ? this.#thought.join("") : "";
   }
 
   #answer(text: string): string {
     this.#state = text === "" ? "ended" : "answering";
-    this.#held = "";
     return text;
   }
 }
