@@ -10,7 +10,7 @@ export interface FuzzBody {
 }
 
 export const MAX_BODY_BYTES = 262_144;
-const MAX_LEVELS = 64;
+const MAX_LEVELS = 63;
 const JSON_TYPES = [
   "application/json",
   "application/json; charset=utf-8",
@@ -32,7 +32,8 @@ const TEXTS = [
   "null",
   "1e999",
 ];
-const NUMBERS = ["0", "-0", "1e999", "-1.5E-7", "12345678901234567890", "1"];
+const NUMBERS = ["0", "-0", "1e200", "-1.5E-7", "12345678901234567000", "1"];
+const INEXACT = ["1e999", "12345678901234567890"];
 const FORM_PIECES = [
   "&",
   "=",
@@ -102,7 +103,10 @@ function invalidJson(dice: Dice, nonce: string): Buffer | string {
     case 3:
       return `\ufeff${whole}`;
     case 4:
-      return whole.replace(`"${nonce}"`, dice.pick(["NaN", "Infinity", "01", "1.", "'x'", "undefined", "+1", '"\n"']));
+      return whole.replace(
+        `"${nonce}"`,
+        dice.pick(["NaN", "Infinity", "01", "1.", "'x'", "undefined", "+1", '"\n"', ...INEXACT]),
+      );
     case 5:
       // Not UTF-8.
       inside[inside.indexOf(nonce)] = dice.pick([0xff, 0x80, 0xc0]);

@@ -86,7 +86,7 @@ export function hasKey({ hook, id }: Pick<Draft, "hook" | "id">): boolean {
 
 /** The same call again: exactly, or as its format allows. */
 function repeat({ hook, t, id, body, contentType, group }: Original, dice: Dice, index: number): HookCase {
-  const other = Buffer.from(`{"other":${index}}`);
+  const other = Buffer.from(/www-form/i.test(contentType ?? "") ? `other=${index}` : `{"other":${index}}`);
   const again = { body, t, id };
   const byId = id === "" ? [again] : [again, { body: other, t: t - 1, id }, { body: other, t, id }];
   const ways: Record<FuzzHook["format"], (typeof again)[]> = {

@@ -16,7 +16,8 @@ export interface Ledger {
 
 /** Enough to choose from, and so few that their signatures stay within the tolerance. */
 const MAX_ORIGINALS = 1_000;
-const ERROR_TEXT = /^\{"success":false,"error":"[A-Za-z ]+"\}$/;
+const ERROR_TEXT =
+  /^\{"success":false,"error":"[A-Za-z ]+"(?:,"details":\[\{"field":"","rule":"body","message":"[^"]+"\}\])?\}$/;
 
 export function createLedger(): Ledger {
   const originals: Original[] = [];

@@ -53,6 +53,8 @@ test("[IN-22] [IN-29] while Redis is down hooks work from Postgres, and each pro
   await rig.pool.query("update inbound_hook.hook set active = false where id = $1", [hook.id]);
   expect((await rig.sendSigned(hook, { ...call, replica: 1 })).status).toBe(404);
   await rig.redis.restart();
+  // Every process has found Redis again when it can announce a change.
+  await eventually(() => rig.newWorkspace());
 });
 
 test("[IN-17] after a wiped Redis no replica uses what it had cached before", async () => {

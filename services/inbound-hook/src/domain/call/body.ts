@@ -20,11 +20,10 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 export function parseBody(bytes: Uint8Array, contentType: string, contentEncoding: string): ParsedBody {
   const type = mediaTypeOf(contentType);
   if (!/^(?:identity)?$/i.test(contentEncoding)) return refuse("the body must not be compressed");
-  if (/^multipart\/|[/+]xml$/.test(type)) return refuse(`the body must be JSON or a form, and not ${type}`);
   if (!isUtf8(bytes)) return refuse("the body is not in UTF-8");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   if (text.charCodeAt(0) === BYTE_ORDER_MARK) return refuse("the body begins with a byte order mark");
-  if (type !== FORM_TYPE) return parseJson(text);
+  if (type !== FORM_TYPE) return parseJson(text, type);
   // What curl sends of JSON when it is not told its type.
   if (/^\s*\{/.test(text)) return refuse("the body looks like JSON: send it with Content-Type: application/json");
   const form = parseForm(bytes);
@@ -35,12 +34,13 @@ function mediaTypeOf(contentType: string): string {
   return contentType.split(";", 1).join("").trim().toLowerCase();
 }
 
-function parseJson(text: string): ParsedBody {
+function parseJson(text: string, type: string): ParsedBody {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return refuse("the body is not JSON");
+    const isOther = /^multipart\/|[/+]xml$/.test(type);
+    return refuse(isOther ? `the body must be JSON or a form, and not ${type}` : "the body is not JSON");
   }
   if (!isJsonObject(value)) return refuse("the body must be a JSON object");
   if (isDeeperThan(value, MAX_LEVELS)) return refuse(`the body is nested more than ${MAX_LEVELS} levels deep`);
