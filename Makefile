@@ -29,6 +29,7 @@ test: setup ## Types, lint, protos and tests on real servers; ends with "N passe
 verify: setup ## Faults, attacks, rollouts and all else that takes long: docs/testing.md (PART="faults fuzz" for some)
 	@test -d deploy/clients/node_modules || npm ci --prefix deploy/clients
 	@sh deploy/clients/install-python.sh
+	@sh deploy/clients/install-openapi-generator.sh
 	@exec node deploy/local/src/testing/test.ts verify $(PART)
 
 check: setup ## Types, format and lint, layers and import cycles, floating promises, proto rules, generated code

@@ -1,20 +1,10 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+import { clientsRig, hasPython, MODULES, PYTHON, run } from "./clients-rig.ts";
 
-/** Where `make clients` has installed the generators; `make test` does without them. */
-const MODULES = fileURLToPath(new URL("../../../clients/node_modules", import.meta.url));
-const DATA = fileURLToPath(new URL("../../../../.data", import.meta.url));
-/** Where it has installed the generators that are written in Python, on a machine that has Python. */
-const PYTHON = join(MODULES, ".python/bin");
-const hasPython = existsSync(join(PYTHON, "openapi-python-client"));
 const isInstalled = existsSync(join(MODULES, "orval"));
-const run = promisify(execFile);
 
 const ORVAL_CONFIG = `export default {
   api: { input: "./openapi.json", output: { target: "./client.ts", client: "fetch", baseUrl: { getBaseUrlFromSpecification: true } } },
@@ -61,48 +51,15 @@ print(json.dumps([greeted.parsed.greeting, refused.status_code, found.status_cod
 const TYPES = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2024"];
 
 describe.skipIf(!isInstalled)("clients that others' generators write", () => {
-  let toolgate: RunningToolgate;
+  let rig: Awaited<ReturnType<typeof clientsRig>>;
   let folder: string;
   let environment: NodeJS.ProcessEnv;
 
   beforeAll(async () => {
-    toolgate = await runToolgate("single");
-    const node = { type: "object", properties: { next: { $ref: "#/definitions/node" } } };
-    await toolgate.saveTool("greet", {
-      external_api: true,
-      parameters: {
-        type: "object",
-        properties: {
-          name: { type: "string", maxLength: 20 },
-          anything: true,
-          nothing: false,
-          tree: { $ref: "#/definitions/node" },
-        },
-        required: ["name"],
-        definitions: { node },
-      },
-      external_api_response: { type: "object", properties: { greeting: { type: "string" } }, required: ["greeting"] },
-      handler: "export default ({ name }) => ({ greeting: 'Hello ' + name });",
-    });
-    await toolgate.saveTool("find-orders", {
-      external_api: true,
-      parameters: { type: "object", properties: { city: { type: ["string", "null"], enum: ["Bern", null] } } },
-      handler: "export default () => ({ success: true });",
-    });
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet", "find-orders"], limit: 100 });
-    const headers = { authorization: `Bearer ${secret}` };
-    await mkdir(DATA, { recursive: true });
-    folder = await mkdtemp(join(DATA, "clients-"));
-    await symlink(MODULES, join(folder, "node_modules"));
-    const { text } = await toolgate.request("/api/v1/openapi.json", { headers });
-    await writeFile(join(folder, "package.json"), '{"type":"module"}');
-    await writeFile(join(folder, "openapi.json"), text);
-    environment = { ...process.env, SERVICE_API_KEY: secret, TOOLGATE_URL: toolgate.baseUrl, DOCUMENT: text };
+    rig = await clientsRig();
+    ({ folder, environment } = rig);
   });
-  afterAll(async () => {
-    await toolgate?.[Symbol.asyncDispose]();
-    if (folder) await rm(folder, { recursive: true });
-  });
+  afterAll(() => rig?.[Symbol.asyncDispose]());
 
   const node = async (...args: string[]) =>
     (await run(process.execPath, args, { cwd: folder, env: environment })).stdout;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { portableSchema } from "./json-schema.ts";
+import { portableSchema, separatedSchema } from "./json-schema.ts";
 
 const BASE = "#/components/schemas/echo.args";
 
@@ -55,4 +55,29 @@ test("[OAPI] keywords that are not JSON Schema 2020-12 are left out or converted
     },
   });
   expect(portableSchema("no schema", BASE)).toEqual({});
+});
+
+test("[OAPI-4] [OAPI-6] for generators of clients, numbers have a format that holds them; all else stays", () => {
+  const schema = {
+    properties: {
+      id: { type: "integer" },
+      price: { type: ["number", "null"] },
+      type: { type: "integer", format: "int32", enum: [{ type: "integer" }] },
+      either: { type: ["integer", "string"] },
+      name: { type: "string" },
+      list: { type: "array", items: { $ref: "#/$defs/count" } },
+    },
+    $defs: { count: { type: "integer", default: 1 } },
+  };
+  const formatted = separatedSchema(schema, BASE, (name) => `${BASE}.${name}`);
+  expect(formatted.schema).toEqual({
+    properties: {
+      ...schema.properties,
+      id: { type: "integer", format: "int64" },
+      price: { type: ["number", "null"], format: "double" },
+      list: { type: "array", items: { $ref: `${BASE}.count` } },
+    },
+  });
+  expect(formatted.definitions).toEqual([["count", { type: "integer", default: 1, format: "int64" }]]);
+  expect(JSON.stringify(portableSchema(schema, BASE))).not.toMatch(/int64|double/);
 });

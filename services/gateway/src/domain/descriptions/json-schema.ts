@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
+import { withNumberFormat } from "./number-format.ts";
 
 /** The copied value of a keyword; undefined when it is not a valid value for it. */
 type Copy = (value: unknown, target: Target) => unknown;
@@ -10,7 +11,11 @@ type Target = {
   refer: (name: string) => string;
   /** The definitions that were referred to. */
   used: Set<string>;
+  /** Makes a copied schema clear to the readers of the document. */
+  clarify: (schema: JsonObject) => JsonObject;
 };
+
+const unchanged = (schema: JsonObject) => schema;
 
 const where =
   (isValid: (value: unknown) => boolean): Copy =>
@@ -56,12 +61,12 @@ export function portableSchema(schema: unknown, base: string): JsonObject {
   const source = isJsonObject(schema) ? schema : {};
   const definitions = new Set(Object.keys(definitionsOf(source)));
   const refer = (name: string) => `${base}/$defs/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-  return copyObject(source, { base, definitions, refer, used: new Set() });
+  return copyObject(source, { base, definitions, refer, used: new Set(), clarify: unchanged });
 }
 
 /**
- * As `portableSchema`, with its definitions apart, because generators of clients take `$defs` for a member. `refer` tells
- * the pointer to each. Definitions that nothing refers to are left out.
+ * As `portableSchema`, for generators of clients: with its definitions apart, because they take `$defs` for a member, and
+ * with formats of numbers. `refer` tells the pointer to each definition. Definitions that nothing refers to are left out.
  */
 export function separatedSchema(
   schema: unknown,
@@ -71,7 +76,8 @@ export function separatedSchema(
   const source = isJsonObject(schema) ? schema : {};
   const all = definitionsOf(source);
   const { definitions: _, $defs: __, ...root } = source;
-  const target: Target = { base, definitions: new Set(Object.keys(all)), refer, used: new Set() };
+  const names = new Set(Object.keys(all));
+  const target: Target = { base, definitions: names, refer, used: new Set(), clarify: withNumberFormat };
   const copy = copyObject(root, target);
   const definitions: [string, unknown][] = [];
   // Grows while the definitions refer to further ones.
@@ -105,7 +111,7 @@ function copyObject(source: JsonObject, target: Target): JsonObject {
     const name = presentName(keyword, value);
     return [name, name === "$ref" ? movedReference(value, target) : COPIES.get(name)?.(value, target)] as const;
   });
-  return Object.fromEntries(copies.filter(([, copy]) => copy !== undefined));
+  return target.clarify(Object.fromEntries(copies.filter(([, copy]) => copy !== undefined)));
 }
 
 /** Earlier drafts used `definitions`, and `items` also for tuples. */
