@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { buildConsole } from "@toolgate/console/build";
 import { readConfig } from "./config.ts";
 import { seedDemo } from "./demo/seed.ts";
 import { runLocal } from "./local-run.ts";
@@ -14,6 +15,7 @@ const requests = listenForStop(process, () => performance.now());
 try {
   const config = readConfig(process.env, root);
   const log = (line: string) => void process.stdout.write(`${line}\n`);
+  await buildConsole();
   await runLocal(config, { ...requests, log }, { startTopology, seedDemo });
 } catch (error) {
   const { name, message } = error as Error;

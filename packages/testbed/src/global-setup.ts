@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildConsole } from "@toolgate/console/build";
 import { startServers } from "@toolgate/local-servers/start-servers";
 import { natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
 import type { TestProject } from "vitest/node";
@@ -18,6 +19,7 @@ const MEMORY_NEEDED_BYTES = 2 * 1024 ** 3;
  * is not flushed to disk, and is removed after the run, even if the run is killed.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await buildConsole();
   const runFolder = await mkdtemp(join(await folderForData(), "toolgate-test-"));
   // The user that runs PostgreSQL must be able to open the folder.
   await chmod(runFolder, 0o711);

@@ -1,7 +1,7 @@
 import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import type { Browser, BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { findChromium, launchChromium } from "./browser.ts";
+import { findChromium, launchChromium } from "../browser.ts";
 import type { ChatFrontDoor } from "./front-door.ts";
 import { type Site, startSite } from "./site.ts";
 import { LAST_WORD, openStories, type Storyteller } from "./storyteller.ts";

@@ -12,6 +12,7 @@ function checks(generatedDir: string): Record<string, [command: string, ...args:
   return {
     types: ["tsc", "--noEmit"],
     "types of code for browsers": ["tsc", "--noEmit", "--project", "packages/chat-widget"],
+    "types of the console": ["tsc", "--noEmit", "--project", "services/console"],
     "format and lint": ["biome", "check", "."],
     "floating promises": ["oxlint", "--type-aware"],
     "proto lint": ["buf", "lint"],

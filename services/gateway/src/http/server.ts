@@ -13,6 +13,7 @@ import { BAD_REQUEST, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND } from "../d
 import { createAllowedOrigins } from "./chat/allowed-origins.ts";
 import { browserFileRoutes } from "./chat/browser-files.ts";
 import { chatRoutes } from "./chat/chat-routes.ts";
+import { consoleRoutes } from "./console/console-routes.ts";
 import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";
 import { hookRoutes } from "./hooks/hook-routes.ts";
@@ -113,6 +114,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(eventTypeRoutes(context));
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);
+  await app.register(consoleRoutes(peers.transport("key-auth")));
   const { answerLimits } = options;
   const { call } = peers;
   const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), call };

@@ -1,0 +1,102 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type Key, KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { useState } from "react";
+import * as v from "valibot";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { KEYS, OVERLAPS } from "../../text/en/keys.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Form } from "../../ui/form.tsx";
+import { Select } from "../../ui/input.tsx";
+import { Time } from "../../ui/time.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { KeySecret } from "./create-key.tsx";
+import { expiryOf, KeyFields, KeyValues, readKey } from "./key-form.tsx";
+
+interface KeyDialogProps {
+  of: Key;
+  onClose: () => void;
+  onChanged: () => void;
+}
+
+/** [MGMT-9] [MGMT-10] [MGMT-11] [MGMT-12] */
+export function EditKey({ of, onClose, onChanged }: KeyDialogProps) {
+  const workspace = useWorkspace();
+  const update = useMutation(KeyService.method.updateKey);
+  return (
+    <Dialog title={`Edit ${of.name}`} onClose={onClose}>
+      <Form
+        schema={KeyValues}
+        read={readKey}
+        submit={KEYS.save}
+        onCancel={onClose}
+        onSubmit={async ({ name, tools, limit, expiry, allowed_networks }) => {
+          await update.mutateAsync({
+            workspace,
+            keyId: of.id,
+            name,
+            tools: { names: tools },
+            limit,
+            expiry: expiryOf(expiry),
+            allowedNetworks: { networks: allowed_networks },
+          });
+          toast(`${name} is saved`);
+          onChanged();
+          onClose();
+        }}
+      >
+        <KeyFields of={of} />
+      </Form>
+    </Dialog>
+  );
+}
+
+const RotateValues = v.object({ overlap_seconds: v.pipe(v.string(), v.transform(Number)) });
+
+export function RotateKey({ of, onClose, onChanged }: KeyDialogProps) {
+  const workspace = useWorkspace();
+  const rotate = useMutation(KeyService.method.rotateKey, { gcTime: 0 });
+  const [secret, setSecret] = useState<string>();
+  if (secret !== undefined) return <KeySecret title={KEYS.rotated} secret={secret} onClose={onClose} />;
+  return (
+    <Dialog title={`Rotate ${of.name}`} description={KEYS.rotateText} onClose={onClose}>
+      <Form
+        schema={RotateValues}
+        submit={KEYS.rotate}
+        onCancel={onClose}
+        onSubmit={async ({ overlap_seconds: overlapSeconds }) => {
+          const rotated = await rotate.mutateAsync({ workspace, keyId: of.id, overlapSeconds });
+          rotate.reset();
+          setSecret(rotated.secret);
+          onChanged();
+        }}
+      >
+        <Field name="overlap_seconds" label={KEYS.overlap}>
+          {(control) => <Select {...control} options={OVERLAPS} defaultValue="86400" />}
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** [MGMT-13] Names the last call, so that nobody revokes a key that is in use without knowing it. */
+export function RevokeKey({ of, onClose, onChanged }: KeyDialogProps) {
+  const workspace = useWorkspace();
+  const revoke = useMutation(KeyService.method.revokeKey);
+  return (
+    <Confirm
+      title={`Revoke ${of.name}?`}
+      action={KEYS.revoke}
+      onClose={onClose}
+      onConfirm={async () => {
+        await revoke.mutateAsync({ workspace, keyId: of.id });
+        toast(`${of.name} is revoked`);
+        onChanged();
+      }}
+    >
+      <p>
+        The next call with it is refused, everywhere and for ever. The last accepted call: <Time at={of.lastUsedAt} />.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,85 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { useQuery } from "@connectrpc/connect-query";
+import type { Key } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import * as v from "valibot";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { KEYS } from "../../text/en/keys.ts";
+import { Field } from "../../ui/form.tsx";
+import { Checkbox, Input, TextArea } from "../../ui/input.tsx";
+import styles from "./keys.module.css";
+
+const MAX_TOOLS = 100;
+
+export const KeyValues = v.object({
+  name: v.pipe(v.string(), v.trim(), v.nonEmpty("Enter a name.")),
+  tools: v.array(v.string()),
+  limit: v.pipe(v.string(), v.regex(/^[0-9]+$/, "Enter a whole number from 1 to 10,000."), v.transform(Number)),
+  expiry: v.string(),
+  allowed_networks: v.pipe(
+    v.string(),
+    v.transform((text) => text.split(/[\s,]+/).filter(Boolean)),
+  ),
+});
+
+export function readKey(form: FormData): unknown {
+  return { ...Object.fromEntries(form), tools: form.getAll("tools") };
+}
+
+/** The expiry of a request: the end of a day, or none. */
+export function expiryOf(date: string) {
+  return date === "" ? { at: { case: undefined } } : { at: { case: "date" as const, value: date } };
+}
+
+/** Released tools that are not async, and those that the key has already. */
+function useSelectableTools(selected: readonly string[]): string[] | undefined {
+  const workspace = useWorkspace();
+  const { data } = useQuery(ToolService.method.listTools, { workspace, pageSize: MAX_TOOLS });
+  if (!data) return undefined;
+  const released = data.tools.filter(
+    ({ definition }) => definition?.external_api === true && definition.async !== true,
+  );
+  return [...new Set([...selected, ...released.map(({ name }) => name)])].sort();
+}
+
+/** The fields of a key, for a new one or one that exists. */
+export function KeyFields({ of }: { of?: Key }) {
+  const tools = useSelectableTools(of?.tools ?? []);
+  return (
+    <>
+      <Field name="name" label={KEYS.name} hint={KEYS.nameHint}>
+        {(control) => <Input {...control} defaultValue={of?.name} autoFocus />}
+      </Field>
+      <fieldset>
+        <legend>{KEYS.tools}</legend>
+        <div className={styles.tools}>
+          {tools?.length === 0 && <span className={styles.dim}>{KEYS.noTools}</span>}
+          {tools?.map((tool) => {
+            const isRed = of?.unavailableTools.includes(tool);
+            const label = isRed ? <span className={styles.red}>{`${tool}: ${KEYS.unavailable}`}</span> : tool;
+            return (
+              <Checkbox key={tool} name="tools" value={tool} label={label} defaultChecked={of?.tools.includes(tool)} />
+            );
+          })}
+        </div>
+        <span className={styles.dim}>{KEYS.toolsHint}</span>
+      </fieldset>
+      <Field name="limit" label={KEYS.limit}>
+        {(control) => <Input {...control} inputMode="numeric" defaultValue={of?.limit ?? 60} />}
+      </Field>
+      <Field name="expiry" label={KEYS.expiry} hint={KEYS.expiryHint}>
+        {(control) => (
+          <Input {...control} type="date" defaultValue={of?.expiresAt && lastDay(timestampDate(of.expiresAt))} />
+        )}
+      </Field>
+      <Field name="allowed_networks" label={KEYS.networks} hint={KEYS.networksHint}>
+        {(control) => <TextArea {...control} data-mono rows={2} defaultValue={of?.allowedNetworks.join("\n")} />}
+      </Field>
+    </>
+  );
+}
+
+/** The last day on which a key is valid: an expiry at midnight ends the day before. */
+function lastDay(expiresAt: Date): string {
+  return new Date(expiresAt.getTime() - 1).toISOString().slice(0, 10);
+}

@@ -1,0 +1,80 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { type Key, KeyService, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { useState } from "react";
+import { failureOf } from "../../rpc/errors.ts";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { KEYS } from "../../text/en/keys.ts";
+import { Button } from "../../ui/button.tsx";
+import { FailureText } from "../../ui/failure.tsx";
+import { Facts, Panel, Section } from "../../ui/panel.tsx";
+import { Time } from "../../ui/time.tsx";
+import { KeyCalls } from "./key-calls.tsx";
+import { EditKey, RevokeKey, RotateKey } from "./key-dialogs.tsx";
+import { KeyDoctor } from "./key-doctor.tsx";
+import { KeyStatusBadge, KeyTools } from "./key-status.tsx";
+
+const DIALOGS = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey } as const;
+
+interface KeyPanelProps {
+  keyId: string;
+  onClose: () => void;
+  onChanged: () => void;
+}
+
+export function KeyPanel({ keyId, onClose, onChanged }: KeyPanelProps) {
+  const workspace = useWorkspace();
+  const [dialog, setDialog] = useState<keyof typeof DIALOGS>();
+  const { data, error, refetch } = useQuery(KeyService.method.getKey, { workspace, keyId });
+  const key = data?.key;
+  const Open = dialog && DIALOGS[dialog];
+  const changed = () => {
+    void refetch();
+    onChanged();
+  };
+  return (
+    <Panel title={key?.name ?? KEYS.title} onClose={onClose} actions={key && <Actions of={key} onDialog={setDialog} />}>
+      {error && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
+      {key && (
+        <>
+          <Facts facts={factsOf(key)} />
+          <KeyDoctor of={key} onDialog={setDialog} />
+          <Section title={KEYS.lastCalls}>
+            <KeyCalls keyId={keyId} />
+          </Section>
+          {Open && <Open of={key} onClose={() => setDialog(undefined)} onChanged={changed} />}
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function Actions({ of, onDialog }: { of: Key; onDialog: (dialog: keyof typeof DIALOGS) => void }) {
+  if (of.status === KeyStatus.REVOKED) return null;
+  return (
+    <>
+      <Button onClick={() => onDialog("edit")}>{KEYS.edit}</Button>
+      <Button onClick={() => onDialog("rotate")}>{KEYS.rotate}</Button>
+      <Button kind="danger" onClick={() => onDialog("revoke")}>
+        {KEYS.revoke}
+      </Button>
+    </>
+  );
+}
+
+function factsOf(key: Key) {
+  return [
+    ["Status", <KeyStatusBadge key="status" {...key} />],
+    ["Prefix", <code key="prefix">{key.prefix}…</code>],
+    ["Tools", <KeyTools key="tools" {...key} />],
+    ["Limit", `${key.limit} calls per minute`],
+    ["Networks", key.allowedNetworks.join(", ") || "anywhere"],
+    ["Expires", <Time key="expires" at={key.expiresAt} exact />],
+    ["Created", <Time key="created" at={key.createdAt} exact />],
+    ["Last used", <Time key="used" at={key.lastUsedAt} />],
+    ["Calls", `${key.callsLast24h} in 24 h, ${key.callsTotal} in all`],
+    ["Id", <code key="id">{key.id}</code>],
+    ...(key.previousSecretValidUntil
+      ? [["Old secret valid until", <Time key="old" at={key.previousSecretValidUntil} exact />] as const]
+      : []),
+  ] as const;
+}

@@ -1,0 +1,122 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { type Key, KeyOrder, KeyService, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { useState } from "react";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { KEYS } from "../../text/en/keys.ts";
+import { Button } from "../../ui/button.tsx";
+import { Select } from "../../ui/input.tsx";
+import { Page } from "../../ui/page.tsx";
+import { type Column, ResourceList } from "../../ui/resource-list.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
+import { useShortcut } from "../../ui/shortcuts.ts";
+import { Time } from "../../ui/time.tsx";
+import { useList } from "../../ui/use-list.ts";
+import { CreateKey } from "./create-key.tsx";
+import { KeyPanel } from "./key-panel.tsx";
+import { KeyStatusBadge, KeyTools } from "./key-status.tsx";
+
+const route = getRouteApi("/shell/managed/api-keys");
+
+const STATUSES = { active: KeyStatus.ACTIVE, revoked: KeyStatus.REVOKED, expired: KeyStatus.EXPIRED } as const;
+const ORDERS = { name: KeyOrder.NAME, "last-used": KeyOrder.LAST_USED, calls: KeyOrder.CALLS_TOTAL } as const;
+const ORDER_OPTIONS = [
+  ["", KEYS.newest],
+  ["name", KEYS.byName],
+  ["last-used", KEYS.byLastUse],
+  ["calls", KEYS.byCalls],
+] as const;
+const STATUS_OPTIONS = [
+  ["", KEYS.anyStatus],
+  ["active", "Active"],
+  ["expired", "Expired"],
+  ["revoked", "Revoked"],
+] as const;
+
+const COLUMNS: readonly Column<Key>[] = [
+  { header: "Prefix", width: "110px", render: ({ prefix }) => <code>{prefix}…</code> },
+  { header: "Status", width: "100px", render: (key) => <KeyStatusBadge {...key} /> },
+  { header: "Tools", width: "minmax(120px, 2fr)", render: (key) => <KeyTools {...key} /> },
+  { header: "Limit", width: "70px", align: "end", render: ({ limit }) => `${limit}/min` },
+  { header: "Last used", width: "100px", render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+  { header: "24 h", width: "70px", align: "end", render: (key) => key.callsLast24h.toLocaleString("en") },
+  { header: "Total", width: "90px", align: "end", render: (key) => key.callsTotal.toLocaleString("en") },
+];
+
+/** [MGMT-1] */
+export function KeysPage() {
+  const workspace = useWorkspace();
+  const { open, at, ...filters } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [isCreating, setCreating] = useState(false);
+  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const list = useList(
+    KeyService.method.listKeys,
+    {
+      workspace,
+      search: filters.search ?? "",
+      tool: filters.tool ?? "",
+      status: filters.status && STATUSES[filters.status],
+      order: filters.order && ORDERS[filters.order],
+    },
+    { rowsOf: (page) => page.keys, keyOf: (key) => key.id, isHeld: open !== undefined },
+  );
+  useShortcut("c", () => setCreating(true));
+  const create = (
+    <Button kind="primary" onClick={() => setCreating(true)}>
+      {KEYS.create}
+    </Button>
+  );
+  return (
+    <Page
+      title={KEYS.title}
+      actions={create}
+      toolbar={
+        <>
+          <SearchField
+            label={KEYS.search}
+            value={filters.search}
+            onValue={(search) => set({ search, at: undefined })}
+          />
+          <Select
+            aria-label="Status"
+            options={STATUS_OPTIONS}
+            value={filters.status ?? ""}
+            onValue={(status) => set({ status: status || undefined, at: undefined })}
+          />
+          <Select
+            aria-label="Order"
+            options={ORDER_OPTIONS}
+            value={filters.order ?? ""}
+            onValue={(order) => set({ order: order || undefined, at: undefined })}
+          />
+        </>
+      }
+      panel={
+        open && <KeyPanel key={open} keyId={open} onClose={() => set({ open: undefined })} onChanged={list.refresh} />
+      }
+    >
+      <ResourceList
+        label={KEYS.title}
+        list={list}
+        columns={COLUMNS}
+        nameOf={({ name }) => name}
+        open={open}
+        onOpen={(id) => set({ open: id })}
+        empty={{ title: KEYS.empty, text: KEYS.emptyText, action: create }}
+        isFiltered={Boolean(filters.search || filters.status || filters.tool)}
+        onClearFilters={() => set({ search: undefined, status: undefined, tool: undefined })}
+        at={at}
+        onAt={(first) => set({ at: first })}
+      />
+      {isCreating && (
+        <CreateKey
+          onClose={() => setCreating(false)}
+          onCreated={(id) => {
+            list.refresh();
+            set({ open: id });
+          }}
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,28 @@
+import { SHELL } from "../../text/en/shell.ts";
+import type { IconName } from "../../ui/icon.tsx";
+
+interface Item {
+  to: string;
+  label: string;
+  icon: IconName;
+  /** Members see it too. */
+  forMembers?: boolean;
+}
+
+/** The pages by group, as the palette offers them too. */
+export const PAGES: readonly (readonly Item[])[] = [
+  [
+    { to: "/tools", label: SHELL.tools, icon: "tool", forMembers: true },
+    { to: "/runs", label: SHELL.runs, icon: "run" },
+  ],
+  [
+    { to: "/api-keys", label: SHELL.keys, icon: "key" },
+    { to: "/webhooks", label: SHELL.endpoints, icon: "endpoint" },
+    { to: "/webhooks/deliveries", label: SHELL.deliveries, icon: "list" },
+    { to: "/webhooks/undelivered", label: SHELL.undelivered, icon: "inbox" },
+    { to: "/webhooks/events", label: SHELL.events, icon: "book" },
+    { to: "/webhooks/hooks", label: SHELL.hooks, icon: "hook" },
+    { to: "/webhooks/calls", label: SHELL.hookLog, icon: "list" },
+  ],
+  [{ to: "/audit", label: SHELL.audit, icon: "audit" }],
+];

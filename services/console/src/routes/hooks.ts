@@ -1,0 +1,4 @@
+import * as v from "valibot";
+import { LIST } from "./search.ts";
+
+export const Search = v.object({ ...LIST });

@@ -1,0 +1,14 @@
+import * as v from "valibot";
+
+/** Of any parameter, a value that the page does not know counts as not set. */
+export const text = v.optional(
+  v.fallback(v.optional(v.pipe(v.union([v.string(), v.number()]), v.transform(String))), undefined),
+);
+export const count = v.optional(v.fallback(v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))), undefined));
+
+export function oneOf<const Options extends readonly string[]>(options: Options) {
+  return v.optional(v.fallback(v.optional(v.picklist(options)), undefined));
+}
+
+/** What every list keeps in its URL: the row that is open, and the first one in sight. */
+export const LIST = { open: text, at: count };

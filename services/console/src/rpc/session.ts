@@ -1,0 +1,68 @@
+/** A signed-in user, as GET /session describes them. The CSRF token opens nothing without the session's cookie. */
+export interface Session {
+  email: string;
+  csrf_token: string;
+  memberships: { workspace: string; role: "member" | "manager" | "admin" }[];
+}
+
+type Listener = () => void;
+
+let session: Session | undefined;
+let hasEnded = false;
+let waiting: PromiseWithResolvers<void> | undefined;
+const listeners = new Set<Listener>();
+
+/** The one session of this page; components read it with `useSession`. */
+export const sessionStore = {
+  get: () => session,
+  /** A call was refused because the session is over; the shell asks for the password over whatever is open. */
+  hasEnded: () => hasEnded,
+  subscribe(listener: Listener) {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  },
+};
+
+function changed(next: Session | undefined, ended: boolean) {
+  session = next;
+  hasEnded = ended;
+  for (const listener of listeners) listener();
+}
+
+/** Resolves once the user has logged in again. */
+export function loginAgain(): Promise<void> {
+  waiting ??= Promise.withResolvers<void>();
+  changed(session, true);
+  return waiting.promise;
+}
+
+/** The session of the cookie, or undefined. */
+export async function loadSession(): Promise<Session | undefined> {
+  const response = await fetch("/session");
+  changed(response.ok ? await response.json() : undefined, false);
+  return session;
+}
+
+/** Undefined after a login, otherwise what to tell the user. */
+export async function logIn(email: string, password: string): Promise<string | undefined> {
+  const response = await fetch("/session", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email, password }),
+  }).catch(() => undefined);
+  if (response === undefined) return "Toolgate cannot be reached. Try again.";
+  if (response.status === 429) {
+    const seconds = response.headers.get("retry-after");
+    return `Too many attempts. Try again${seconds ? ` in ${seconds} seconds` : " later"}.`;
+  }
+  if (!response.ok) return response.status === 401 ? "Email or password is wrong." : "Toolgate could not log you in.";
+  changed(await response.json(), false);
+  waiting?.resolve();
+  waiting = undefined;
+  return undefined;
+}
+
+export async function logOut(): Promise<void> {
+  await fetch("/session", { method: "DELETE", headers: { "x-csrf-token": session?.csrf_token ?? "" } });
+  location.assign("/manage/login");
+}

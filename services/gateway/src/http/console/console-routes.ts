@@ -1,0 +1,79 @@
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { pageAccess } from "../../domain/console-pages.ts";
+import { NOT_FOUND } from "../../domain/responses.ts";
+import { cookieToken } from "../../domain/session-cookie.ts";
+import { sendResponse } from "../key-api.ts";
+import { CONSOLE_PATH } from "../paths.ts";
+import { isSecure, memberRoleOf } from "../sessions/login-of-request.ts";
+import { whenClosed } from "../slots.ts";
+import { type ConsoleFile, readConsoleFiles } from "./console-files.ts";
+
+const TIMEOUT_MS = 10_000;
+const ASSETS = `${CONSOLE_PATH}assets/`;
+const LOGIN = `${CONSOLE_PATH}login`;
+const HEADERS = {
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join("; "),
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+};
+
+/** [MGMT-1] [WMGMT-1] The console's pages, all of which are one document, and its files, whose names have their hash. */
+export function consoleRoutes(keyAuth: Transport) {
+  const sessions = createClient(SessionService, keyAuth);
+
+  /** The status of a page for this user; undefined sends them to the login. */
+  async function statusOf(request: FastifyRequest, reply: FastifyReply): Promise<200 | 403 | undefined> {
+    const token = cookieToken(request.headers.cookie, isSecure(request));
+    if (token === undefined) return undefined;
+    try {
+      const options = { signal: whenClosed(reply.raw), timeoutMs: TIMEOUT_MS };
+      const { memberships } = await sessions.getSession({ token }, options);
+      const roles = memberships.map(({ workspace, role }) => ({ workspace, role: memberRoleOf(role) }));
+      return pageAccess(request.url, roles) ? 200 : 403;
+    } catch (error) {
+      if (ConnectError.from(error).code === Code.Unauthenticated) return undefined;
+      throw error;
+    }
+  }
+
+  return async (app: FastifyInstance): Promise<void> => {
+    const files = await readConsoleFiles();
+    const page = files.get("index.html");
+    app.get(`${ASSETS}*`, (request, reply) => {
+      const file = files.get(request.url.slice(CONSOLE_PATH.length).split("?", 1)[0] ?? "");
+      if (!file) return sendResponse(reply, NOT_FOUND);
+      return send(request, reply.header("cache-control", "public, max-age=31536000, immutable"), file);
+    });
+    const showPage = async (request: FastifyRequest, reply: FastifyReply) => {
+      if (!page) return sendResponse(reply, NOT_FOUND);
+      reply.headers(HEADERS).header("cache-control", "no-store");
+      if (request.url.split("?", 1)[0] === LOGIN) return send(request, reply, page);
+      const status = await statusOf(request, reply);
+      if (status === undefined) return reply.redirect(`${LOGIN}?next=${encodeURIComponent(request.url)}`, 303);
+      return send(request, reply.code(status), page);
+    };
+    app.get(`${CONSOLE_PATH}*`, showPage);
+    app.get(CONSOLE_PATH.slice(0, -1), (_, reply) => reply.redirect(CONSOLE_PATH, 308));
+  };
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { type, body, compressed }: ConsoleFile): FastifyReply {
+  reply.headers({ "content-type": type, vary: "accept-encoding" });
+  const takesBrotli = /\bbr\b/.test(String(request.headers["accept-encoding"] ?? ""));
+  if (!compressed || !takesBrotli) return reply.send(body);
+  return reply.header("content-encoding", "br").send(compressed);
+}
