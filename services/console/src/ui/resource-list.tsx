@@ -75,7 +75,7 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
     list.hold(top > ROW_PX);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
-      const first = Math.round(top / ROW_PX);
+      const first = Math.ceil(top / ROW_PX);
       if (first === savedAt.current) return;
       savedAt.current = first;
       onAt(first || undefined);
