@@ -39,6 +39,7 @@ test("run.json has the promised keys and only its owner may read it, also when i
   expect(file).toBe(join(folder, "run.json"));
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({
     base_url: "http://127.0.0.1:8080",
+    console_url: "http://127.0.0.1:8080/manage/",
     workspace: "demo",
     admin: { email: "admin@demo.test", password: "let me in" },
     api_key: "svc_live_abc",

@@ -23,6 +23,7 @@ export async function writeRunFile(dataDir: string, summary: RunSummary): Promis
   const file = join(dataDir, "run.json");
   const content = {
     base_url: summary.baseUrl,
+    console_url: `${summary.baseUrl}/manage/`,
     workspace: summary.workspace,
     admin: summary.admin,
     api_key: summary.apiKey,
@@ -81,6 +82,7 @@ export function banner(summary: RunSummary, runFile: string, topology: string): 
     "",
     `Toolgate runs at ${summary.baseUrl} (workspace ${summary.workspace}, topology ${topology}). Ctrl-C stops it.`,
     "",
+    `  console       ${summary.baseUrl}/manage/`,
     `  admin login   ${summary.admin.email}   ${summary.admin.password}`,
     `  API key       ${summary.apiKey}`,
     `  also in       ${runFile}`,
