@@ -141,7 +141,24 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("./pages/audit/audit-page.tsx"), "AuditPage"),
 });
 
-const pages = managed.addChildren([runs, keys, endpoints, deliveries, undelivered, events, hooks, hookLog, audit]);
+const components = createRoute({
+  getParentRoute: () => managed,
+  path: "/components",
+  component: lazyRouteComponent(() => import("./pages/components/components-page.tsx"), "ComponentsPage"),
+});
+
+const pages = managed.addChildren([
+  components,
+  runs,
+  keys,
+  endpoints,
+  deliveries,
+  undelivered,
+  events,
+  hooks,
+  hookLog,
+  audit,
+]);
 
 export const router = createRouter({
   basepath: "/manage",

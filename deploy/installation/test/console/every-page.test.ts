@@ -20,6 +20,7 @@ const PAGES = [
   "/webhooks/hooks?search=a",
   "/webhooks/calls?kind=refused",
   "/audit?action=key.create",
+  "/components",
 ];
 const WIDTHS = [360, 800, 1280, 2560];
 const FILTERS = "[...document.querySelectorAll('main input, main select')].map(({ value }) => value)";
