@@ -22,18 +22,17 @@ export function Dialog({ title, description, children, onClose, size = "small", 
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
         <Base.Popup className={`${styles.popup} ${styles[size]}`} initialFocus={initialFocus}>
-          <header className={styles.header}>
-            <Base.Title className={styles.title}>{title}</Base.Title>
-            <Base.Close render={<Button kind="quiet" aria-label="Close" />}>
-              <Icon name="close" />
-            </Base.Close>
-          </header>
+          <Base.Title className={styles.title}>{title}</Base.Title>
           {description !== undefined && (
             <Base.Description render={<div />} className={styles.description}>
               {description}
             </Base.Description>
           )}
           {children}
+          {/* The last in order, so that the focus begins with what the dialog is for. */}
+          <Base.Close render={<Button kind="quiet" aria-label="Close" className={styles.close} />}>
+            <Icon name="close" />
+          </Base.Close>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
