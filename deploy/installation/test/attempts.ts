@@ -45,6 +45,10 @@ export const ATTEMPTS: Record<string, Attempt> = {
   "tool_runner.v1.ToolService/GetTool": named(404),
   "tool_runner.v1.ToolService/ListToolVersions": named(404),
   "tool_runner.v1.ToolService/GetToolVersion": { request: () => ({ name: MARKER, version: 1 }), foreign: 404 },
+  "tool_runner.v1.ToolService/CheckTool": {
+    request: () => ({ name: MARKER, definition: { description: "d", handler: "export default () => ({});" } }),
+    foreign: 200,
+  },
   "tool_runner.v1.ToolService/DryRun": { request: () => ({ tool: MARKER }), foreign: 404 },
   "tool_runner.v1.ToolService/RestoreToolVersion": {
     request: () => ({ name: MARKER, version: 1, confirmExposure: true }),

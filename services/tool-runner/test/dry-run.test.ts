@@ -215,12 +215,10 @@ describe("a dry run", () => {
     ]);
   });
 
-  it("[MGMT] a dry run is for administrators", async () => {
-    for (const role of ["manager", "member"] as const) {
-      await expect(runner.as(role).tools.dryRun({ tool: "edited" })).rejects.toMatchObject({
-        code: Code.PermissionDenied,
-      });
-    }
+  it("[MGMT] a dry run is for managers and admins", async () => {
+    await runner.as("manager").tools.dryRun({ tool: "edited" });
+    const refused = runner.as("member").tools.dryRun({ tool: "edited" });
+    await expect(refused).rejects.toMatchObject({ code: Code.PermissionDenied });
     await expect(runner.tools.dryRun({ tool: "nowhere" })).rejects.toMatchObject({ code: Code.NotFound });
   });
 });

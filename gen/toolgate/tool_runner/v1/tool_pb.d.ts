@@ -2,7 +2,7 @@
 // @generated from file toolgate/tool_runner/v1/tool.proto (package toolgate.tool_runner.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { InvalidArguments } from "./run_pb.js";
@@ -42,6 +42,11 @@ export declare type Tool = Message<"toolgate.tool_runner.v1.Tool"> & {
    * @generated from field: string saved_by = 5;
    */
   savedBy: string;
+
+  /**
+   * @generated from field: toolgate.tool_runner.v1.ToolKind kind = 6;
+   */
+  kind: ToolKind;
 };
 
 /**
@@ -77,6 +82,13 @@ export declare type SaveToolRequest = Message<"toolgate.tool_runner.v1.SaveToolR
    * @generated from field: bool confirm_exposure = 4;
    */
   confirmExposure: boolean;
+
+  /**
+   * The version that the caller edited, or 0 if there must be no such tool yet. Without it, the last write wins.
+   *
+   * @generated from field: optional uint32 expected_version = 5;
+   */
+  expectedVersion?: number | undefined;
 };
 
 /**
@@ -100,6 +112,92 @@ export declare type SaveToolResponse = Message<"toolgate.tool_runner.v1.SaveTool
  * Use `create(SaveToolResponseSchema)` to create a new message.
  */
 export declare const SaveToolResponseSchema: GenMessage<SaveToolResponse>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.CheckToolRequest
+ */
+export declare type CheckToolRequest = Message<"toolgate.tool_runner.v1.CheckToolRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: google.protobuf.Struct definition = 3;
+   */
+  definition?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.CheckToolRequest.
+ * Use `create(CheckToolRequestSchema)` to create a new message.
+ */
+export declare const CheckToolRequestSchema: GenMessage<CheckToolRequest>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.CheckToolResponse
+ */
+export declare type CheckToolResponse = Message<"toolgate.tool_runner.v1.CheckToolResponse"> & {
+  /**
+   * Empty when SaveTool would accept the definition.
+   *
+   * @generated from field: repeated toolgate.tool_runner.v1.ToolViolation violations = 1;
+   */
+  violations: ToolViolation[];
+
+  /**
+   * The guarded flags that a save would newly set to true, compared with the tool's current version.
+   *
+   * @generated from field: repeated string newly_exposed = 2;
+   */
+  newlyExposed: string[];
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.CheckToolResponse.
+ * Use `create(CheckToolResponseSchema)` to create a new message.
+ */
+export declare const CheckToolResponseSchema: GenMessage<CheckToolResponse>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.ToolViolation
+ */
+export declare type ToolViolation = Message<"toolgate.tool_runner.v1.ToolViolation"> & {
+  /**
+   * The member, such as parameters.properties.a.type, or handler.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * In the handler's source, counted from 1. 0 for any other member.
+   *
+   * @generated from field: uint32 line = 3;
+   */
+  line: number;
+
+  /**
+   * @generated from field: uint32 column = 4;
+   */
+  column: number;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.ToolViolation.
+ * Use `create(ToolViolationSchema)` to create a new message.
+ */
+export declare const ToolViolationSchema: GenMessage<ToolViolation>;
 
 /**
  * @generated from message toolgate.tool_runner.v1.GetToolRequest
@@ -158,6 +256,41 @@ export declare type ListToolsRequest = Message<"toolgate.tool_runner.v1.ListTool
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Definitions with only the description, the flags and the limits: without handler, api, query, parameters,
+   * external_api_description, external_api_response and args_fixture.
+   *
+   * @generated from field: bool summary = 4;
+   */
+  summary: boolean;
+
+  /**
+   * Only tools whose name or description contains this, ignoring case.
+   *
+   * @generated from field: string search = 5;
+   */
+  search: string;
+
+  /**
+   * Only tools of this kind, when set.
+   *
+   * @generated from field: toolgate.tool_runner.v1.ToolKind kind = 6;
+   */
+  kind: ToolKind;
+
+  /**
+   * Only tools whose flag of this name is exactly true, when set: external_api, external_api_write, public_api, inbound_hook,
+   * inbound_hook_write, webhook_event or async.
+   *
+   * @generated from field: string flag = 7;
+   */
+  flag: string;
+
+  /**
+   * @generated from field: toolgate.tool_runner.v1.ToolOrder order = 8;
+   */
+  order: ToolOrder;
 };
 
 /**
@@ -412,6 +545,8 @@ export declare type DryRunRequest = Message<"toolgate.tool_runner.v1.DryRunReque
   workspace: string;
 
   /**
+   * For a draft, the name that it would be saved under; there need be no such tool yet.
+   *
    * @generated from field: string tool = 2;
    */
   tool: string;
@@ -420,6 +555,13 @@ export declare type DryRunRequest = Message<"toolgate.tool_runner.v1.DryRunReque
    * @generated from field: google.protobuf.Struct args = 3;
    */
   args?: JsonObject | undefined;
+
+  /**
+   * A draft to run instead of the tool's current version. The log shows it as version 0.
+   *
+   * @generated from field: google.protobuf.Struct definition = 4;
+   */
+  definition?: JsonObject | undefined;
 };
 
 /**
@@ -477,6 +619,13 @@ export declare type DryRunResponse = Message<"toolgate.tool_runner.v1.DryRunResp
    * @generated from field: repeated toolgate.tool_runner.v1.RecordedWrite writes = 6;
    */
   writes: RecordedWrite[];
+
+  /**
+   * Lines of the tool's ctx.log, with secrets removed; at most 100.
+   *
+   * @generated from field: repeated string logs = 7;
+   */
+  logs: string[];
 };
 
 /**
@@ -869,6 +1018,66 @@ export declare type ExplainReleaseResponse = Message<"toolgate.tool_runner.v1.Ex
 export declare const ExplainReleaseResponseSchema: GenMessage<ExplainReleaseResponse>;
 
 /**
+ * @generated from enum toolgate.tool_runner.v1.ToolKind
+ */
+export enum ToolKind {
+  /**
+   * @generated from enum value: TOOL_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Code of the workspace.
+   *
+   * @generated from enum value: TOOL_KIND_HANDLER = 1;
+   */
+  HANDLER = 1,
+
+  /**
+   * One HTTP call.
+   *
+   * @generated from enum value: TOOL_KIND_API = 2;
+   */
+  API = 2,
+
+  /**
+   * A prepared query.
+   *
+   * @generated from enum value: TOOL_KIND_QUERY = 3;
+   */
+  QUERY = 3,
+}
+
+/**
+ * Describes the enum toolgate.tool_runner.v1.ToolKind.
+ */
+export declare const ToolKindSchema: GenEnum<ToolKind>;
+
+/**
+ * @generated from enum toolgate.tool_runner.v1.ToolOrder
+ */
+export enum ToolOrder {
+  /**
+   * By name.
+   *
+   * @generated from enum value: TOOL_ORDER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Last saved first.
+   *
+   * @generated from enum value: TOOL_ORDER_SAVED = 1;
+   */
+  SAVED = 1,
+}
+
+/**
+ * Describes the enum toolgate.tool_runner.v1.ToolOrder.
+ */
+export declare const ToolOrderSchema: GenEnum<ToolOrder>;
+
+/**
  * Management of tool definitions. Tools of another workspace fail with not_found.
  *
  * @generated from service toolgate.tool_runner.v1.ToolService
@@ -876,8 +1085,8 @@ export declare const ExplainReleaseResponseSchema: GenMessage<ExplainReleaseResp
 export declare const ToolService: GenService<{
   /**
    * Creates a tool, or saves a new version of one. An invalid definition fails with invalid_argument and the paths of its
-   * violations. One that newly sets an exposure flag to true fails with aborted (HTTP 409) unless confirm_exposure is true.
-   * After the response, every call runs the new version.
+   * violations. One that newly sets an exposure flag to true fails with aborted (HTTP 409) unless confirm_exposure is true; so
+   * does one whose expected_version is no longer the tool's version. After the response, every call runs the new version.
    *
    * @generated from rpc toolgate.tool_runner.v1.ToolService.SaveTool
    */
@@ -885,6 +1094,16 @@ export declare const ToolService: GenService<{
     methodKind: "unary";
     input: typeof SaveToolRequestSchema;
     output: typeof SaveToolResponseSchema;
+  },
+  /**
+   * Checks a draft as SaveTool would, without saving it.
+   *
+   * @generated from rpc toolgate.tool_runner.v1.ToolService.CheckTool
+   */
+  checkTool: {
+    methodKind: "unary";
+    input: typeof CheckToolRequestSchema;
+    output: typeof CheckToolResponseSchema;
   },
   /**
    * @generated from rpc toolgate.tool_runner.v1.ToolService.GetTool
@@ -964,7 +1183,8 @@ export declare const ToolService: GenService<{
   /**
    * Runs a tool as a call by key would, for at most 15 seconds, and records its writes instead of making them: emails,
    * events, cells of sheets, and calls with a method other than GET or HEAD. Writing queries run in a transaction that
-   * is rolled back (sequences still advance). The run is logged with the entry type dry_run and causes no event.
+   * is rolled back (sequences still advance). The run is logged with the entry type dry_run and causes no event. An invalid
+   * draft fails with invalid_argument, as SaveTool does.
    *
    * @generated from rpc toolgate.tool_runner.v1.ToolService.DryRun
    */

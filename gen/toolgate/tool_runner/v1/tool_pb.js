@@ -2,7 +2,7 @@
 // @generated from file toolgate/tool_runner/v1/tool.proto (package toolgate.tool_runner.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_toolgate_options_v1_access } from "../../options/v1/access_pb.js";
 import { file_toolgate_tool_runner_v1_run } from "./run_pb.js";
@@ -11,7 +11,7 @@ import { file_toolgate_tool_runner_v1_run } from "./run_pb.js";
  * Describes the file toolgate/tool_runner/v1/tool.proto.
  */
 export const file_toolgate_tool_runner_v1_tool = /*@__PURE__*/
-  fileDesc("CiJ0b29sZ2F0ZS90b29sX3J1bm5lci92MS90b29sLnByb3RvEhd0b29sZ2F0ZS50b29sX3J1bm5lci52MSKSAQoEVG9vbBIMCgRuYW1lGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SKwoKZGVmaW5pdGlvbhgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLAoIc2F2ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHNhdmVkX2J5GAUgASgJInkKD1NhdmVUb29sUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIrCgpkZWZpbml0aW9uGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIYChBjb25maXJtX2V4cG9zdXJlGAQgASgIIj8KEFNhdmVUb29sUmVzcG9uc2USKwoEdG9vbBgBIAEoCzIdLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlRvb2wiMQoOR2V0VG9vbFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkiPgoPR2V0VG9vbFJlc3BvbnNlEisKBHRvb2wYASABKAsyHS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5Ub29sIkwKEExpc3RUb29sc1JlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJIloKEUxpc3RUb29sc1Jlc3BvbnNlEiwKBXRvb2xzGAEgAygLMh0udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVG9vbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoRRGVsZXRlVG9vbFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkiFAoSRGVsZXRlVG9vbFJlc3BvbnNlImEKF0xpc3RUb29sVmVyc2lvbnNSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoDRISCgpwYWdlX3Rva2VuGAQgASgJImsKGExpc3RUb29sVmVyc2lvbnNSZXNwb25zZRI2Cgh2ZXJzaW9ucxgBIAMoCzIkLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlRvb2xWZXJzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJvCgtUb29sVmVyc2lvbhIPCgd2ZXJzaW9uGAEgASgNEiwKCHNhdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghzYXZlZF9ieRgDIAEoCRIPCgdjdXJyZW50GAQgASgIIkkKFUdldFRvb2xWZXJzaW9uUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgNIkUKFkdldFRvb2xWZXJzaW9uUmVzcG9uc2USKwoEdG9vbBgBIAEoCzIdLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlRvb2wiZwoZUmVzdG9yZVRvb2xWZXJzaW9uUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgNEhgKEGNvbmZpcm1fZXhwb3N1cmUYBCABKAgiSQoaUmVzdG9yZVRvb2xWZXJzaW9uUmVzcG9uc2USKwoEdG9vbBgBIAEoCzIdLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlRvb2wiVwoNRHJ5UnVuUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEdG9vbBgCIAEoCRIlCgRhcmdzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLuAQoORHJ5UnVuUmVzcG9uc2USFAoMZXhlY3V0aW9uX2lkGAEgASgJEhMKC2R1cmF0aW9uX21zGAIgASgNEhUKC3Jlc3VsdF9qc29uGAMgASgJSAASRgoRaW52YWxpZF9hcmd1bWVudHMYBCABKAsyKS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5JbnZhbGlkQXJndW1lbnRzSAASDwoFZXJyb3IYBSABKAlIABI2CgZ3cml0ZXMYBiADKAsyJi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5SZWNvcmRlZFdyaXRlQgkKB291dGNvbWUiQAoNUmVjb3JkZWRXcml0ZRIMCgR0b29sGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGV0YWlsX2pzb24YAyABKAkiOAoRQ2hlY2tUb29sc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg0KBW5hbWVzGAIgAygJIiYKEkNoZWNrVG9vbHNSZXNwb25zZRIQCghyZWxlYXNlZBgBIAMoCSJ6ChREZXNjcmliZVRvb2xzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSFwoPd29ya3NwYWNlX2Vwb2NoGAIgASgEEg0KBW5hbWVzGAMgAygJEhUKDWZvcl9hc3Npc3RhbnQYBCABKAgSDQoFZ3JhbnQYBSABKAkiiAEKFURlc2NyaWJlVG9vbHNSZXNwb25zZRI3CgV0b29scxgBIAMoCzIoLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlRvb2xEZXNjcmlwdGlvbhI2CgVhYm91dBgCIAEoCzInLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkFwaURlc2NyaXB0aW9uIqEBCg5BcGlEZXNjcmlwdGlvbhINCgV0aXRsZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIUCgxjb250YWN0X25hbWUYAyABKAkSEwoLY29udGFjdF91cmwYBCABKAkSFQoNY29udGFjdF9lbWFpbBgFIAEoCRIUCgxsaWNlbnNlX25hbWUYBiABKAkSEwoLbGljZW5zZV91cmwYByABKAkiLQoYR2V0QXBpRGVzY3JpcHRpb25SZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCSJTChlHZXRBcGlEZXNjcmlwdGlvblJlc3BvbnNlEjYKBWFib3V0GAEgASgLMicudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuQXBpRGVzY3JpcHRpb24iZQoYU2V0QXBpRGVzY3JpcHRpb25SZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRI2CgVhYm91dBgCIAEoCzInLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkFwaURlc2NyaXB0aW9uIhsKGVNldEFwaURlc2NyaXB0aW9uUmVzcG9uc2UitgEKD1Rvb2xEZXNjcmlwdGlvbhIMCgRuYW1lGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SEwoLZGVzY3JpcHRpb24YAyABKAkSFwoPcGFyYW1ldGVyc19qc29uGAQgASgJEhUKDXJlc3BvbnNlX2pzb24YBSABKAkSGQoRYXJnc19maXh0dXJlX2pzb24YBiABKAkSEQoJcmVhZF9vbmx5GAcgASgIEhEKCW1heV93cml0ZRgIIAEoCCI7ChVFeHBsYWluUmVsZWFzZVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkiagoWRXhwbGFpblJlbGVhc2VSZXNwb25zZRIOCgZleGlzdHMYASABKAgSEAoIcmVsZWFzZWQYAiABKAgSHwoXcmVsZWFzZWRfd2l0aG91dF9lZmZlY3QYAyABKAgSDQoFYXN5bmMYBCABKAgynQwKC1Rvb2xTZXJ2aWNlEmUKCFNhdmVUb29sEigudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuU2F2ZVRvb2xSZXF1ZXN0GikudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuU2F2ZVRvb2xSZXNwb25zZSIEiLUYBBJiCgdHZXRUb29sEicudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuR2V0VG9vbFJlcXVlc3QaKC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5HZXRUb29sUmVzcG9uc2UiBIi1GAMSaAoJTGlzdFRvb2xzEikudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFRvb2xzUmVxdWVzdBoqLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkxpc3RUb29sc1Jlc3BvbnNlIgSItRgDEmsKCkRlbGV0ZVRvb2wSKi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EZWxldGVUb29sUmVxdWVzdBorLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRlbGV0ZVRvb2xSZXNwb25zZSIEiLUYBBJ9ChBMaXN0VG9vbFZlcnNpb25zEjAudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFRvb2xWZXJzaW9uc1JlcXVlc3QaMS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5MaXN0VG9vbFZlcnNpb25zUmVzcG9uc2UiBIi1GAMSdwoOR2V0VG9vbFZlcnNpb24SLi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5HZXRUb29sVmVyc2lvblJlcXVlc3QaLy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5HZXRUb29sVmVyc2lvblJlc3BvbnNlIgSItRgDEoMBChJSZXN0b3JlVG9vbFZlcnNpb24SMi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5SZXN0b3JlVG9vbFZlcnNpb25SZXF1ZXN0GjMudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuUmVzdG9yZVRvb2xWZXJzaW9uUmVzcG9uc2UiBIi1GAQSgAEKEUdldEFwaURlc2NyaXB0aW9uEjEudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuR2V0QXBpRGVzY3JpcHRpb25SZXF1ZXN0GjIudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuR2V0QXBpRGVzY3JpcHRpb25SZXNwb25zZSIEiLUYAxKAAQoRU2V0QXBpRGVzY3JpcHRpb24SMS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TZXRBcGlEZXNjcmlwdGlvblJlcXVlc3QaMi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TZXRBcGlEZXNjcmlwdGlvblJlc3BvbnNlIgSItRgEEl8KBkRyeVJ1bhImLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRyeVJ1blJlcXVlc3QaJy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EcnlSdW5SZXNwb25zZSIEiLUYBRJ3CgpDaGVja1Rvb2xzEioudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuQ2hlY2tUb29sc1JlcXVlc3QaKy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5DaGVja1Rvb2xzUmVzcG9uc2UiEIi1GAGStRgIa2V5LWF1dGgShwEKDURlc2NyaWJlVG9vbHMSLS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EZXNjcmliZVRvb2xzUmVxdWVzdBouLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRlc2NyaWJlVG9vbHNSZXNwb25zZSIXiLUYAZK1GAdnYXRld2F5krUYBGNoYXQSgwEKDkV4cGxhaW5SZWxlYXNlEi4udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRXhwbGFpblJlbGVhc2VSZXF1ZXN0Gi8udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRXhwbGFpblJlbGVhc2VSZXNwb25zZSIQiLUYAZK1GAhrZXktYXV0aGIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_toolgate_options_v1_access, file_toolgate_tool_runner_v1_run]);
+  fileDesc("CiJ0b29sZ2F0ZS90b29sX3J1bm5lci92MS90b29sLnByb3RvEhd0b29sZ2F0ZS50b29sX3J1bm5lci52MSLDAQoEVG9vbBIMCgRuYW1lGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SKwoKZGVmaW5pdGlvbhgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLAoIc2F2ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHNhdmVkX2J5GAUgASgJEi8KBGtpbmQYBiABKA4yIS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5Ub29sS2luZCKtAQoPU2F2ZVRvb2xSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJEisKCmRlZmluaXRpb24YAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEGNvbmZpcm1fZXhwb3N1cmUYBCABKAgSHQoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoDUgAiAEBQhMKEV9leHBlY3RlZF92ZXJzaW9uIj8KEFNhdmVUb29sUmVzcG9uc2USKwoEdG9vbBgBIAEoCzIdLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlRvb2wiYAoQQ2hlY2tUb29sUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIrCgpkZWZpbml0aW9uGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJmChFDaGVja1Rvb2xSZXNwb25zZRI6Cgp2aW9sYXRpb25zGAEgAygLMiYudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVG9vbFZpb2xhdGlvbhIVCg1uZXdseV9leHBvc2VkGAIgAygJIkwKDVRvb2xWaW9sYXRpb24SDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEgwKBGxpbmUYAyABKA0SDgoGY29sdW1uGAQgASgNIjEKDkdldFRvb2xSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJIj4KD0dldFRvb2xSZXNwb25zZRIrCgR0b29sGAEgASgLMh0udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVG9vbCLfAQoQTGlzdFRvb2xzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkSDwoHc3VtbWFyeRgEIAEoCBIOCgZzZWFyY2gYBSABKAkSLwoEa2luZBgGIAEoDjIhLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlRvb2xLaW5kEgwKBGZsYWcYByABKAkSMQoFb3JkZXIYCCABKA4yIi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5Ub29sT3JkZXIiWgoRTGlzdFRvb2xzUmVzcG9uc2USLAoFdG9vbHMYASADKAsyHS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5Ub29sEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0ChFEZWxldGVUb29sUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCSIUChJEZWxldGVUb29sUmVzcG9uc2UiYQoXTGlzdFRvb2xWZXJzaW9uc1JlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkSEQoJcGFnZV9zaXplGAMgASgNEhIKCnBhZ2VfdG9rZW4YBCABKAkiawoYTGlzdFRvb2xWZXJzaW9uc1Jlc3BvbnNlEjYKCHZlcnNpb25zGAEgAygLMiQudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVG9vbFZlcnNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIm8KC1Rvb2xWZXJzaW9uEg8KB3ZlcnNpb24YASABKA0SLAoIc2F2ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHNhdmVkX2J5GAMgASgJEg8KB2N1cnJlbnQYBCABKAgiSQoVR2V0VG9vbFZlcnNpb25SZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKA0iRQoWR2V0VG9vbFZlcnNpb25SZXNwb25zZRIrCgR0b29sGAEgASgLMh0udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVG9vbCJnChlSZXN0b3JlVG9vbFZlcnNpb25SZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKA0SGAoQY29uZmlybV9leHBvc3VyZRgEIAEoCCJJChpSZXN0b3JlVG9vbFZlcnNpb25SZXNwb25zZRIrCgR0b29sGAEgASgLMh0udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVG9vbCKEAQoNRHJ5UnVuUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEdG9vbBgCIAEoCRIlCgRhcmdzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgpkZWZpbml0aW9uGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCL8AQoORHJ5UnVuUmVzcG9uc2USFAoMZXhlY3V0aW9uX2lkGAEgASgJEhMKC2R1cmF0aW9uX21zGAIgASgNEhUKC3Jlc3VsdF9qc29uGAMgASgJSAASRgoRaW52YWxpZF9hcmd1bWVudHMYBCABKAsyKS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5JbnZhbGlkQXJndW1lbnRzSAASDwoFZXJyb3IYBSABKAlIABI2CgZ3cml0ZXMYBiADKAsyJi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5SZWNvcmRlZFdyaXRlEgwKBGxvZ3MYByADKAlCCQoHb3V0Y29tZSJACg1SZWNvcmRlZFdyaXRlEgwKBHRvb2wYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXRhaWxfanNvbhgDIAEoCSI4ChFDaGVja1Rvb2xzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDQoFbmFtZXMYAiADKAkiJgoSQ2hlY2tUb29sc1Jlc3BvbnNlEhAKCHJlbGVhc2VkGAEgAygJInoKFERlc2NyaWJlVG9vbHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIXCg93b3Jrc3BhY2VfZXBvY2gYAiABKAQSDQoFbmFtZXMYAyADKAkSFQoNZm9yX2Fzc2lzdGFudBgEIAEoCBINCgVncmFudBgFIAEoCSKIAQoVRGVzY3JpYmVUb29sc1Jlc3BvbnNlEjcKBXRvb2xzGAEgAygLMigudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVG9vbERlc2NyaXB0aW9uEjYKBWFib3V0GAIgASgLMicudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuQXBpRGVzY3JpcHRpb24ioQEKDkFwaURlc2NyaXB0aW9uEg0KBXRpdGxlGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhQKDGNvbnRhY3RfbmFtZRgDIAEoCRITCgtjb250YWN0X3VybBgEIAEoCRIVCg1jb250YWN0X2VtYWlsGAUgASgJEhQKDGxpY2Vuc2VfbmFtZRgGIAEoCRITCgtsaWNlbnNlX3VybBgHIAEoCSItChhHZXRBcGlEZXNjcmlwdGlvblJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJIlMKGUdldEFwaURlc2NyaXB0aW9uUmVzcG9uc2USNgoFYWJvdXQYASABKAsyJy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5BcGlEZXNjcmlwdGlvbiJlChhTZXRBcGlEZXNjcmlwdGlvblJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEjYKBWFib3V0GAIgASgLMicudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuQXBpRGVzY3JpcHRpb24iGwoZU2V0QXBpRGVzY3JpcHRpb25SZXNwb25zZSK2AQoPVG9vbERlc2NyaXB0aW9uEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoDRITCgtkZXNjcmlwdGlvbhgDIAEoCRIXCg9wYXJhbWV0ZXJzX2pzb24YBCABKAkSFQoNcmVzcG9uc2VfanNvbhgFIAEoCRIZChFhcmdzX2ZpeHR1cmVfanNvbhgGIAEoCRIRCglyZWFkX29ubHkYByABKAgSEQoJbWF5X3dyaXRlGAggASgIIjsKFUV4cGxhaW5SZWxlYXNlUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJqChZFeHBsYWluUmVsZWFzZVJlc3BvbnNlEg4KBmV4aXN0cxgBIAEoCBIQCghyZWxlYXNlZBgCIAEoCBIfChdyZWxlYXNlZF93aXRob3V0X2VmZmVjdBgDIAEoCBINCgVhc3luYxgEIAEoCCpkCghUb29sS2luZBIZChVUT09MX0tJTkRfVU5TUEVDSUZJRUQQABIVChFUT09MX0tJTkRfSEFORExFUhABEhEKDVRPT0xfS0lORF9BUEkQAhITCg9UT09MX0tJTkRfUVVFUlkQAyo9CglUb29sT3JkZXISGgoWVE9PTF9PUkRFUl9VTlNQRUNJRklFRBAAEhQKEFRPT0xfT1JERVJfU0FWRUQQATKHDQoLVG9vbFNlcnZpY2USZQoIU2F2ZVRvb2wSKC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TYXZlVG9vbFJlcXVlc3QaKS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TYXZlVG9vbFJlc3BvbnNlIgSItRgEEmgKCUNoZWNrVG9vbBIpLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkNoZWNrVG9vbFJlcXVlc3QaKi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5DaGVja1Rvb2xSZXNwb25zZSIEiLUYBBJiCgdHZXRUb29sEicudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuR2V0VG9vbFJlcXVlc3QaKC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5HZXRUb29sUmVzcG9uc2UiBIi1GAMSaAoJTGlzdFRvb2xzEikudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFRvb2xzUmVxdWVzdBoqLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkxpc3RUb29sc1Jlc3BvbnNlIgSItRgDEmsKCkRlbGV0ZVRvb2wSKi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EZWxldGVUb29sUmVxdWVzdBorLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRlbGV0ZVRvb2xSZXNwb25zZSIEiLUYBBJ9ChBMaXN0VG9vbFZlcnNpb25zEjAudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFRvb2xWZXJzaW9uc1JlcXVlc3QaMS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5MaXN0VG9vbFZlcnNpb25zUmVzcG9uc2UiBIi1GAMSdwoOR2V0VG9vbFZlcnNpb24SLi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5HZXRUb29sVmVyc2lvblJlcXVlc3QaLy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5HZXRUb29sVmVyc2lvblJlc3BvbnNlIgSItRgDEoMBChJSZXN0b3JlVG9vbFZlcnNpb24SMi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5SZXN0b3JlVG9vbFZlcnNpb25SZXF1ZXN0GjMudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuUmVzdG9yZVRvb2xWZXJzaW9uUmVzcG9uc2UiBIi1GAQSgAEKEUdldEFwaURlc2NyaXB0aW9uEjEudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuR2V0QXBpRGVzY3JpcHRpb25SZXF1ZXN0GjIudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuR2V0QXBpRGVzY3JpcHRpb25SZXNwb25zZSIEiLUYAxKAAQoRU2V0QXBpRGVzY3JpcHRpb24SMS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TZXRBcGlEZXNjcmlwdGlvblJlcXVlc3QaMi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TZXRBcGlEZXNjcmlwdGlvblJlc3BvbnNlIgSItRgEEl8KBkRyeVJ1bhImLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRyeVJ1blJlcXVlc3QaJy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EcnlSdW5SZXNwb25zZSIEiLUYBBJ3CgpDaGVja1Rvb2xzEioudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuQ2hlY2tUb29sc1JlcXVlc3QaKy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5DaGVja1Rvb2xzUmVzcG9uc2UiEIi1GAGStRgIa2V5LWF1dGgShwEKDURlc2NyaWJlVG9vbHMSLS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EZXNjcmliZVRvb2xzUmVxdWVzdBouLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRlc2NyaWJlVG9vbHNSZXNwb25zZSIXiLUYAZK1GAdnYXRld2F5krUYBGNoYXQSgwEKDkV4cGxhaW5SZWxlYXNlEi4udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRXhwbGFpblJlbGVhc2VSZXF1ZXN0Gi8udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRXhwbGFpblJlbGVhc2VSZXNwb25zZSIQiLUYAZK1GAhrZXktYXV0aGIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_toolgate_options_v1_access, file_toolgate_tool_runner_v1_run]);
 
 /**
  * Describes the message toolgate.tool_runner.v1.Tool.
@@ -35,200 +35,245 @@ export const SaveToolResponseSchema = /*@__PURE__*/
   messageDesc(file_toolgate_tool_runner_v1_tool, 2);
 
 /**
+ * Describes the message toolgate.tool_runner.v1.CheckToolRequest.
+ * Use `create(CheckToolRequestSchema)` to create a new message.
+ */
+export const CheckToolRequestSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_tool, 3);
+
+/**
+ * Describes the message toolgate.tool_runner.v1.CheckToolResponse.
+ * Use `create(CheckToolResponseSchema)` to create a new message.
+ */
+export const CheckToolResponseSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_tool, 4);
+
+/**
+ * Describes the message toolgate.tool_runner.v1.ToolViolation.
+ * Use `create(ToolViolationSchema)` to create a new message.
+ */
+export const ToolViolationSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_tool, 5);
+
+/**
  * Describes the message toolgate.tool_runner.v1.GetToolRequest.
  * Use `create(GetToolRequestSchema)` to create a new message.
  */
 export const GetToolRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 3);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 6);
 
 /**
  * Describes the message toolgate.tool_runner.v1.GetToolResponse.
  * Use `create(GetToolResponseSchema)` to create a new message.
  */
 export const GetToolResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 4);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 7);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListToolsRequest.
  * Use `create(ListToolsRequestSchema)` to create a new message.
  */
 export const ListToolsRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 5);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 8);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListToolsResponse.
  * Use `create(ListToolsResponseSchema)` to create a new message.
  */
 export const ListToolsResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 6);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 9);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DeleteToolRequest.
  * Use `create(DeleteToolRequestSchema)` to create a new message.
  */
 export const DeleteToolRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 7);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 10);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DeleteToolResponse.
  * Use `create(DeleteToolResponseSchema)` to create a new message.
  */
 export const DeleteToolResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 8);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 11);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListToolVersionsRequest.
  * Use `create(ListToolVersionsRequestSchema)` to create a new message.
  */
 export const ListToolVersionsRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 9);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 12);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListToolVersionsResponse.
  * Use `create(ListToolVersionsResponseSchema)` to create a new message.
  */
 export const ListToolVersionsResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 10);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 13);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ToolVersion.
  * Use `create(ToolVersionSchema)` to create a new message.
  */
 export const ToolVersionSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 11);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 14);
 
 /**
  * Describes the message toolgate.tool_runner.v1.GetToolVersionRequest.
  * Use `create(GetToolVersionRequestSchema)` to create a new message.
  */
 export const GetToolVersionRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 12);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 15);
 
 /**
  * Describes the message toolgate.tool_runner.v1.GetToolVersionResponse.
  * Use `create(GetToolVersionResponseSchema)` to create a new message.
  */
 export const GetToolVersionResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 13);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 16);
 
 /**
  * Describes the message toolgate.tool_runner.v1.RestoreToolVersionRequest.
  * Use `create(RestoreToolVersionRequestSchema)` to create a new message.
  */
 export const RestoreToolVersionRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 14);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 17);
 
 /**
  * Describes the message toolgate.tool_runner.v1.RestoreToolVersionResponse.
  * Use `create(RestoreToolVersionResponseSchema)` to create a new message.
  */
 export const RestoreToolVersionResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 15);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 18);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DryRunRequest.
  * Use `create(DryRunRequestSchema)` to create a new message.
  */
 export const DryRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 16);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 19);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DryRunResponse.
  * Use `create(DryRunResponseSchema)` to create a new message.
  */
 export const DryRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 17);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 20);
 
 /**
  * Describes the message toolgate.tool_runner.v1.RecordedWrite.
  * Use `create(RecordedWriteSchema)` to create a new message.
  */
 export const RecordedWriteSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 18);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 21);
 
 /**
  * Describes the message toolgate.tool_runner.v1.CheckToolsRequest.
  * Use `create(CheckToolsRequestSchema)` to create a new message.
  */
 export const CheckToolsRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 19);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 22);
 
 /**
  * Describes the message toolgate.tool_runner.v1.CheckToolsResponse.
  * Use `create(CheckToolsResponseSchema)` to create a new message.
  */
 export const CheckToolsResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 20);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 23);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DescribeToolsRequest.
  * Use `create(DescribeToolsRequestSchema)` to create a new message.
  */
 export const DescribeToolsRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 21);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 24);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DescribeToolsResponse.
  * Use `create(DescribeToolsResponseSchema)` to create a new message.
  */
 export const DescribeToolsResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 22);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 25);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ApiDescription.
  * Use `create(ApiDescriptionSchema)` to create a new message.
  */
 export const ApiDescriptionSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 23);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 26);
 
 /**
  * Describes the message toolgate.tool_runner.v1.GetApiDescriptionRequest.
  * Use `create(GetApiDescriptionRequestSchema)` to create a new message.
  */
 export const GetApiDescriptionRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 24);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 27);
 
 /**
  * Describes the message toolgate.tool_runner.v1.GetApiDescriptionResponse.
  * Use `create(GetApiDescriptionResponseSchema)` to create a new message.
  */
 export const GetApiDescriptionResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 25);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 28);
 
 /**
  * Describes the message toolgate.tool_runner.v1.SetApiDescriptionRequest.
  * Use `create(SetApiDescriptionRequestSchema)` to create a new message.
  */
 export const SetApiDescriptionRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 26);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 29);
 
 /**
  * Describes the message toolgate.tool_runner.v1.SetApiDescriptionResponse.
  * Use `create(SetApiDescriptionResponseSchema)` to create a new message.
  */
 export const SetApiDescriptionResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 27);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 30);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ToolDescription.
  * Use `create(ToolDescriptionSchema)` to create a new message.
  */
 export const ToolDescriptionSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 28);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 31);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ExplainReleaseRequest.
  * Use `create(ExplainReleaseRequestSchema)` to create a new message.
  */
 export const ExplainReleaseRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 29);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 32);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ExplainReleaseResponse.
  * Use `create(ExplainReleaseResponseSchema)` to create a new message.
  */
 export const ExplainReleaseResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_tool, 30);
+  messageDesc(file_toolgate_tool_runner_v1_tool, 33);
+
+/**
+ * Describes the enum toolgate.tool_runner.v1.ToolKind.
+ */
+export const ToolKindSchema = /*@__PURE__*/
+  enumDesc(file_toolgate_tool_runner_v1_tool, 0);
+
+/**
+ * @generated from enum toolgate.tool_runner.v1.ToolKind
+ */
+export const ToolKind = /*@__PURE__*/
+  tsEnum(ToolKindSchema);
+
+/**
+ * Describes the enum toolgate.tool_runner.v1.ToolOrder.
+ */
+export const ToolOrderSchema = /*@__PURE__*/
+  enumDesc(file_toolgate_tool_runner_v1_tool, 1);
+
+/**
+ * @generated from enum toolgate.tool_runner.v1.ToolOrder
+ */
+export const ToolOrder = /*@__PURE__*/
+  tsEnum(ToolOrderSchema);
 
 /**
  * Management of tool definitions. Tools of another workspace fail with not_found.

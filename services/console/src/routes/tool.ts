@@ -1,6 +1,8 @@
 import * as v from "valibot";
-import { oneOf, text } from "./search.ts";
+import { count, oneOf } from "./search.ts";
+import { TOOL_KINDS } from "./tools.ts";
 
 export const TOOL_TABS = ["definition", "api", "versions"] as const;
 
-export const Search = v.object({ tab: oneOf(TOOL_TABS), version: text });
+/** `kind`: of a tool that is not saved yet. `version`: the one that is open among the versions. */
+export const Search = v.object({ tab: oneOf(TOOL_TABS), version: count, kind: oneOf(TOOL_KINDS), at: count });

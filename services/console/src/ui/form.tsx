@@ -9,6 +9,11 @@ import styles from "./form.module.css";
 type Errors = Readonly<Record<string, string>>;
 const ErrorsContext = createContext<Errors>({});
 
+/** Errors of fields that belong to no form, by the fields' names. */
+export function FieldErrors({ errors, children }: { errors: Errors; children: ReactNode }) {
+  return <ErrorsContext value={errors}>{children}</ErrorsContext>;
+}
+
 interface FormProps<Schema extends v.GenericSchema> {
   /** What the values must be; its keys are the names of the fields. */
   schema: Schema;

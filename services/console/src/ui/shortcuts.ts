@@ -10,7 +10,9 @@ export function setSingleKeys(on: boolean): void {
   localStorage.setItem(SETTING, on ? "on" : "off");
 }
 
-function isTyping(target: EventTarget | null): boolean {
+/** The target itself, also inside of an editor's shadow root. */
+function isTyping(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
   );
@@ -24,7 +26,7 @@ export function useShortcut(key: string, handler: (event: KeyboardEvent) => void
     const listen = (event: KeyboardEvent) => {
       if (event.key !== name || event.altKey || event.defaultPrevented) return;
       if (isMod !== (event.metaKey || event.ctrlKey)) return;
-      const isFree = singleKeysAreOn() && !isTyping(event.target) && !document.querySelector("[role=dialog]");
+      const isFree = singleKeysAreOn() && !isTyping(event) && !document.querySelector("[role=dialog]");
       if (!isMod && !isFree) return;
       event.preventDefault();
       handle(event);

@@ -16,6 +16,8 @@ const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export function relativeTime(at: number, now: number): string {
   const seconds = Math.round((at - now) / 1000);
+  // The page's clock ticks every 5 s, so what has just happened may seem to be ahead of it.
+  if (seconds > 0 && seconds <= 5) return "now";
   for (const [unit, size] of UNITS) {
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
   }

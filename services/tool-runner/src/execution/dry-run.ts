@@ -6,6 +6,7 @@ import { NotJson } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import { type RecordedWrite, RecordedWrites } from "./recorded-writes.ts";
 import { createRunScope } from "./run.ts";
+import type { LoadedTool } from "./workspace/definitions.ts";
 
 type DryRunOutcome =
   | { kind: "no-tool" }
@@ -18,6 +19,7 @@ type DryRunOutcome =
       resultJson: string | undefined;
       error: string;
       writes: RecordedWrite[];
+      logs: string[];
     };
 
 export interface DryRunDependencies extends ExecuteDependencies {
@@ -30,15 +32,21 @@ const CHAT_ID_RANDOM_BYTES = 6;
 
 /**
  * Runs a tool as a call by key would, but records its writes instead of making them. The run is in the execution log and
- * causes no event. The tool need not be released: administrators try a tool before they release it.
+ * causes no event. The tool need not be released, or even saved: people try a tool before they release it.
  */
 export async function dryRun(
   deps: DryRunDependencies,
-  call: { principal: Principal; tool: string; args: Record<string, unknown> },
+  call: {
+    principal: Principal;
+    tool: string;
+    /** Runs instead of the tool that is saved under the name. */
+    draft: LoadedTool | undefined;
+    args: Record<string, unknown>;
+  },
 ): Promise<DryRunOutcome> {
   const { workspaceId, workspace, userId, email } = call.principal;
   const epoch = await deps.currentEpoch(workspaceId);
-  const tool = await deps.definitions.tool(workspaceId, call.tool, epoch);
+  const tool = call.draft ?? (await deps.definitions.tool(workspaceId, call.tool, epoch));
   if (!tool) return { kind: "no-tool" };
   const { args, violations } = tool.validator.check(call.args);
   if (violations.length > 0) return { kind: "invalid", violations };
@@ -70,5 +78,6 @@ export async function dryRun(
     resultJson: resultJson === undefined ? undefined : responseJson(resultJson),
     error: [run.error, ...run.details].join("\n").trim(),
     writes: writes.list(scope.usedSecrets),
+    logs: run.logs,
   };
 }

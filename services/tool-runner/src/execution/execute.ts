@@ -155,7 +155,7 @@ async function runHandler(
   const outcome = await deps.sandbox.run({
     workspaceId: scope.workspaceId,
     standing: deps.standing.of(tool),
-    codeKey: `${scope.workspaceId}/${tool.name}/${tool.version}`,
+    codeKey: `${scope.workspaceId}/${tool.codeId}`,
     code,
     argsJson: JSON.stringify(args),
     context: { readOnly: scope.readOnly, testMode: scope.testMode },

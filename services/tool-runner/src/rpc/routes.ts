@@ -17,6 +17,7 @@ import { checkHookTarget } from "./hooks/check-hook-target.ts";
 import { deleteSheet } from "./sheets/delete-sheet.ts";
 import { listSheets } from "./sheets/list-sheets.ts";
 import { readSheet } from "./sheets/read-sheet.ts";
+import { checkTool } from "./tools/check-tool.ts";
 import { checkTools } from "./tools/check-tools.ts";
 import { deleteTool } from "./tools/delete-tool.ts";
 import { describeTools } from "./tools/describe-tools.ts";
@@ -40,6 +41,7 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
     ToolService,
     bind(context, {
       saveTool,
+      checkTool,
       getTool,
       listTools,
       deleteTool,

@@ -1,4 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import { firstRow } from "./rows.ts";
 
 /** Notes that a run of this version has ended by itself. */
 export async function markCompleted(
@@ -21,4 +22,14 @@ export async function saveHarm(db: Queryable, workspaceId: string, at: Date, rea
      where tool_runner.sandbox_harm.harmed_at < excluded.harmed_at`,
     [workspaceId, at, reason],
   );
+}
+
+/** When code of the workspace last harmed a child. */
+export async function findHarm(db: Queryable, workspaceId: string): Promise<Date | undefined> {
+  const row = await firstRow<{ harmedAt: Date }>(
+    db,
+    `select harmed_at as "harmedAt" from tool_runner.sandbox_harm where workspace_id = $1`,
+    [workspaceId],
+  );
+  return row?.harmedAt;
 }

@@ -33,7 +33,7 @@ export function listVersions(
 export function findVersion(db: Queryable, { workspaceId, name }: ToolRef, version: number) {
   return firstRow<ToolRow>(
     db,
-    `select name, version, definition, saved_at as "savedAt", saved_by as "savedBy" from tool_runner.tool_versions
+    `select name, version, kind, definition, saved_at as "savedAt", saved_by as "savedBy" from tool_runner.tool_versions
      where workspace_id = $1 and name = $2 and version = $3::bigint`,
     [workspaceId, name, version],
   );

@@ -5,6 +5,7 @@ export interface ToolRow {
   name: string;
   version: number;
   definition: unknown;
+  kind: "handler" | "api" | "query";
   savedAt: Date;
   savedBy: string;
 }
@@ -17,9 +18,9 @@ interface RunnableRow extends ToolRow {
   harmedAt: Date | null;
 }
 
-const COLUMNS_BESIDE = `t.name, t.version, v.saved_at as "savedAt", v.saved_by as "savedBy"`;
+export const COLUMNS_BESIDE = `t.name, t.version, v.kind, v.saved_at as "savedAt", v.saved_by as "savedBy"`;
 const COLUMNS = `${COLUMNS_BESIDE}, v.definition`;
-const CURRENT = `tool_runner.tools t
+export const CURRENT = `tool_runner.tools t
   join tool_runner.tool_versions v on v.workspace_id = t.workspace_id and v.name = t.name and v.version = t.version`;
 
 export function findTool(db: Queryable, workspaceId: string, name: string): Promise<RunnableRow | undefined> {
@@ -71,22 +72,6 @@ export function findOutlines(
   );
 }
 
-/** A tool with its definition as JSON text: a list reads more definitions than it returns. */
-export interface ListedTool extends Omit<ToolRow, "definition"> {
-  definitionJson: string;
-}
-
-/** By name, after the cursor. */
-export function listTools(db: Queryable, workspaceId: string, limit: number, afterName: string): Promise<ListedTool[]> {
-  return allRows(
-    db,
-    `select ${COLUMNS_BESIDE}, v.definition::text as "definitionJson" from ${CURRENT}
-     where t.workspace_id = $1 and t.name > $3 and t.deleted_at is null
-     order by t.name limit $2`,
-    [workspaceId, limit, afterName],
-  );
-}
-
 /** The name of a tool that is not deleted and whose name differs from this one only in case. */
 export async function findNameInOtherCase(
   db: Queryable,
@@ -108,27 +93,39 @@ export async function countTools(db: Queryable, workspaceId: string): Promise<nu
   return (await db.query(count, [workspaceId])).rows[0].tools;
 }
 
-/** The definition that a save replaces, locked. Undefined for a tool that is new or was deleted. */
-export async function lockCurrentDefinition(client: Client, workspaceId: string, name: string): Promise<unknown> {
+/** What a save replaces. */
+export interface ReplacedTool {
+  definition: unknown;
+  version: number;
+  savedAt: Date;
+  savedBy: string;
+}
+
+/** The version that a save replaces, locked. Undefined for a tool that is new or was deleted. */
+export async function lockCurrentVersion(
+  client: Client,
+  workspaceId: string,
+  name: string,
+): Promise<ReplacedTool | undefined> {
   await client.query(
     `insert into tool_runner.tools (workspace_id, name, version, deleted_at) values ($1, $2, 0, now())
      on conflict do nothing`,
     [workspaceId, name],
   );
   const locked = await client.query(
-    `select v.definition, t.deleted_at is not null as deleted
+    `select t.version, v.definition, v.saved_at as "savedAt", v.saved_by as "savedBy", t.deleted_at is not null as deleted
      from tool_runner.tools t
      left join tool_runner.tool_versions v
        on v.workspace_id = t.workspace_id and v.name = t.name and v.version = t.version
      where t.workspace_id = $1 and t.name = $2 for update of t`,
     [workspaceId, name],
   );
-  const row = locked.rows[0];
-  return row.deleted ? undefined : row.definition;
+  const { deleted, ...row } = locked.rows[0];
+  return deleted ? undefined : row;
 }
 
 /**
- * Saves the next version of a tool that `lockCurrentDefinition` has locked. A version with the code of the one that it
+ * Saves the next version of a tool that `lockCurrentVersion` has locked. A version with the code of the one that it
  * replaces counts as having run if that one has.
  */
 export async function insertVersion(
@@ -145,7 +142,7 @@ export async function insertVersion(
      from bumped b left join tool_runner.tool_versions before
        on before.workspace_id = $1 and before.name = $2 and before.version = b.version - 1
          and before.definition -> 'handler' = $3::jsonb -> 'handler'
-     returning name, version, definition, saved_at as "savedAt", saved_by as "savedBy"`,
+     returning name, version, kind, definition, saved_at as "savedAt", saved_by as "savedBy"`,
     [tool.workspaceId, tool.name, JSON.stringify(tool.definition), tool.savedBy],
   );
   return saved.rows[0];

@@ -1,18 +1,22 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { type ComponentType, lazy, Suspense } from "react";
+import { type ComponentType, lazy, Suspense, useEffect, useMemo } from "react";
 import { failureOf } from "../../rpc/errors.ts";
-import { useWorkspace } from "../../rpc/use-session.ts";
+import { useCanManage, useWorkspace } from "../../rpc/use-session.ts";
+import { EDITOR } from "../../text/en/tool-editor.ts";
 import { FailureText } from "../../ui/failure.tsx";
 import { Page } from "../../ui/page.tsx";
+import { exampleTool } from "./examples.ts";
+import { NoTool } from "./no-tool.tsx";
 import styles from "./tool-page.module.css";
 import type { ToolTabProps } from "./tool-tab.ts";
 
 const route = getRouteApi("/shell/tools/$name");
 
 const TABS: readonly (readonly ["definition" | "api" | "versions", string, ComponentType<ToolTabProps>])[] = [
-  ["definition", "Definition", lazy(() => import("./definition/definition-tab.tsx"))],
+  ["definition", EDITOR.definition, lazy(() => import("./definition/definition-tab.tsx"))],
   ["api", "API", lazy(() => import("./api/api-tab.tsx"))],
   ["versions", "Versions", lazy(() => import("./versions/versions-tab.tsx"))],
 ];
@@ -20,24 +24,38 @@ const TABS: readonly (readonly ["definition" | "api" | "versions", string, Compo
 export function ToolPage() {
   const workspace = useWorkspace();
   const { name } = route.useParams();
-  const { tab = "definition" } = route.useSearch();
+  const { tab = "definition", kind } = route.useSearch();
+  const navigate = route.useNavigate();
+  const canManage = useCanManage();
   const { data, error, refetch } = useQuery(ToolService.method.getTool, { workspace, name });
-  const Tab = TABS.find(([id]) => id === tab)?.[2];
+  const isMissing = data === undefined && error !== null && ConnectError.from(error).code === Code.NotFound;
+  const example = useMemo(() => kind && exampleTool(name, kind), [name, kind]);
+  const isNew = isMissing && canManage && example !== undefined;
+  const tool = data?.tool ?? (isNew ? example : undefined);
+  const Tab = TABS.find(([id]) => id === (isNew ? "definition" : tab))?.[2];
+  // Once it is saved, the address is that of any other tool.
+  useEffect(() => {
+    if (!data || !kind) return;
+    void navigate({ search: (before) => ({ ...before, kind: undefined }), replace: true, ignoreBlocker: true });
+  }, [data, kind]);
   return (
     <Page
       title={name}
       toolbar={
-        <nav aria-label="Parts of the tool" className={styles.tabs}>
-          {TABS.map(([id, label]) => (
-            <Link key={id} from="/tools/$name" search={{ tab: id }} aria-current={id === tab ? "page" : undefined}>
-              {label}
-            </Link>
-          ))}
-        </nav>
+        !isNew && (
+          <nav aria-label="Parts of the tool" className={styles.tabs}>
+            {TABS.map(([id, label]) => (
+              <Link key={id} from="/tools/$name" search={{ tab: id }} aria-current={id === tab ? "page" : undefined}>
+                {label}
+              </Link>
+            ))}
+          </nav>
+        )
       }
     >
-      {error && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
-      <Suspense>{data?.tool && Tab && <Tab tool={data.tool} onChanged={() => void refetch()} />}</Suspense>
+      {error && !isMissing && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
+      {isMissing && !isNew && <NoTool name={name} onRestored={() => void refetch()} />}
+      <Suspense>{tool && Tab && <Tab key={name} tool={tool} onChanged={() => void refetch()} />}</Suspense>
     </Page>
   );
 }

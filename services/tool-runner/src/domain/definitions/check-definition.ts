@@ -12,7 +12,7 @@ import {
 } from "./definition.ts";
 import { readParameterSchema } from "./parameter-schema.ts";
 
-type CheckedDefinition = { ok: true; definition: Definition } | { ok: false; violations: DefinitionViolation[] };
+export type CheckedDefinition = { ok: true; definition: Definition } | { ok: false; violations: DefinitionViolation[] };
 
 /** Checks a handler's source and turns it into what the sandbox runs. Lines and columns count from 1. */
 export type CompileHandler = (

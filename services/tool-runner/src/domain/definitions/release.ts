@@ -60,6 +60,9 @@ export function reportsCompletion(run: { entryType: EntryType; hop: number; test
 /** [EXPO-1] */
 const GUARDED_FLAGS = ["inbound_hook", "inbound_hook_write", "external_api", "external_api_write", "public_api"];
 
+/** The flags that a definition may set. */
+export const FLAGS: readonly string[] = [...GUARDED_FLAGS, "webhook_event", "async"];
+
 /** [EXPO-3] [EXPO-5] [EXPO-6] The guarded flags that a save turns exactly true; `before` is undefined for a new tool. */
 export function newlyExposed(before: unknown, after: unknown): string[] {
   const isSet = (saved: unknown, flag: string) => isJsonObject(saved) && ownValue(saved, flag) === true;

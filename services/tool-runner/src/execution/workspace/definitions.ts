@@ -15,6 +15,8 @@ export interface LoadedTool {
   version: number;
   definition: Definition;
   validator: ArgumentValidator;
+  /** Another one for other code, within the workspace. */
+  codeId: string;
   /** A run of this version has ended by itself; set when the first one does. */
   completed: boolean;
   /** When code of the workspace last harmed a sandbox child. */
@@ -69,6 +71,7 @@ export function createDefinitions(deps: DefinitionDependencies, source: CacheSou
         version: 0,
         definition,
         validator: createArgumentValidator(definition.parameters),
+        codeId: `${name}/0`,
         completed: true,
         harmedAtMs: undefined,
       },
@@ -118,6 +121,7 @@ async function loadTool(
     version: row.version,
     definition,
     validator: createArgumentValidator(definition.parameters),
+    codeId: `${name}/${row.version}`,
     completed: row.completed,
     harmedAtMs: row.harmedAt?.getTime(),
   };

@@ -1,4 +1,10 @@
-import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  type ListToolsRequest,
+  ToolKind,
+  ToolOrder,
+  type ToolService,
+} from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import {
   CURSOR,
@@ -10,24 +16,56 @@ import {
 } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { type ListedTool, listTools as listRows } from "../../store/tools.ts";
+import { FLAGS } from "../../domain/definitions/release.ts";
+import { type ListedTool, listTools as listRows, type ToolFilter } from "../../store/tool-list.ts";
 import { toolMessage } from "./tool-message.ts";
 
 /** A definition takes several times as long to encode as other text of its size: each of its values is a message. */
 const MAX_BYTES = MAX_PAGE_BYTES / 4;
+const MAX_SEARCH_CHARACTERS = 100;
+const KINDS: Readonly<Record<number, ToolFilter["kind"]>> = {
+  [ToolKind.UNSPECIFIED]: undefined,
+  [ToolKind.HANDLER]: "handler",
+  [ToolKind.API]: "api",
+  [ToolKind.QUERY]: "query",
+};
+const ORDERS: ReadonlySet<number> = new Set([ToolOrder.UNSPECIFIED, ToolOrder.SAVED]);
 
 export const listTools: Handler<Context, typeof ToolService.method.listTools> = async ({ pool }, request, call) => {
   const size = pageSize(request.pageSize);
-  const after = parsePageToken<{ name: string }>(request.pageToken, { name: CURSOR.name });
   const { workspaceId } = principalOf(call);
+  const filter = filterOf(request);
+  const lastSavedFirst = request.order === ToolOrder.SAVED;
+  const cursor = lastSavedFirst ? { name: CURSOR.name, savedAt: CURSOR.time } : { name: CURSOR.name };
+  const after = parsePageToken<{ name: string; savedAt?: string }>(request.pageToken, cursor as never);
   const { page, last } = await readPage<ListedTool>({
     size,
     maxBytes: MAX_BYTES,
     sizeOf: ({ definitionJson }) => definitionJson.length,
-    read: (limit, row) => listRows(pool, workspaceId, limit, (row ?? after)?.name ?? ""),
+    read: (limit, row) =>
+      listRows(
+        pool,
+        workspaceId,
+        { filter, summary: request.summary, lastSavedFirst },
+        limit,
+        row ? { name: row.name, savedAt: row.savedAtText } : after,
+      ),
   });
   const tools = page.map(({ definitionJson, ...row }) =>
     toolMessage({ ...row, definition: JSON.parse(definitionJson) }),
   );
-  return { tools, nextPageToken: last ? nextPageToken({ name: last.name }) : "" };
+  const next = last && { name: last.name, ...(lastSavedFirst && { savedAt: last.savedAtText }) };
+  return { tools, nextPageToken: next ? nextPageToken(next) : "" };
 };
+
+function filterOf({ search, kind, flag, order }: ListToolsRequest): ToolFilter {
+  if (search.length > MAX_SEARCH_CHARACTERS) throw invalid("search", `at most ${MAX_SEARCH_CHARACTERS} characters`);
+  if (!Object.hasOwn(KINDS, kind)) throw invalid("kind", "not a kind of tool");
+  if (flag !== "" && !FLAGS.includes(flag)) throw invalid("flag", `must be one of ${FLAGS.join(", ")}`);
+  if (!ORDERS.has(order)) throw invalid("order", "not an order of this list");
+  return { search: search.trim(), kind: KINDS[kind], flag };
+}
+
+function invalid(field: string, message: string): ConnectError {
+  return new ConnectError(`${field}: ${message}`, Code.InvalidArgument);
+}

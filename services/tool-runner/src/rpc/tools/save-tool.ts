@@ -9,18 +9,23 @@ import { changeWorkspace } from "../change.ts";
 import { mustBeValid, saveVersion } from "./save-version.ts";
 import { toolMessage } from "./tool-message.ts";
 
-export const saveTool: Handler<Context, typeof ToolService.method.saveTool> = async (
-  context,
-  { name, definition = {}, confirmExposure },
-  call,
-) => {
+/** Fails with invalid_argument for a name that no tool of a workspace may have. */
+export function mustBeFreeName(name: string): void {
   if (!isToolName(name)) {
     throw new ConnectError("name: 1 to 64 letters, digits, underscores and hyphens", Code.InvalidArgument);
   }
   if (isSharedTool(name)) throw new ConnectError(`name: ${name} is a shared tool`, Code.InvalidArgument);
+}
+
+export const saveTool: Handler<Context, typeof ToolService.method.saveTool> = async (
+  context,
+  { name, definition = {}, confirmExposure, expectedVersion },
+  call,
+) => {
+  mustBeFreeName(name);
   await mustBeValid(context.compiler, principalOf(call).workspaceId, definition);
   const row = await changeWorkspace(context, call, (change) =>
-    saveVersion(change, { name, definition, restored: false, confirmExposure }),
+    saveVersion(change, { name, definition, restored: false, confirmExposure, expectedVersion }),
   );
   return { tool: toolMessage(row) };
 };

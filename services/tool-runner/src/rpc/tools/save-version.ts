@@ -1,7 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { JsonObject } from "@toolgate/rules/json-object";
 import { hasControlCharacters } from "@toolgate/rules/name";
+import { editConflict } from "@toolgate/service-host/edit-conflict";
 import { changedFields } from "../../domain/definitions/changed-fields.ts";
+import type { CheckedDefinition } from "../../domain/definitions/check-definition.ts";
 import type { DefinitionViolation } from "../../domain/definitions/definition.ts";
 import { declaredArguments } from "../../domain/definitions/parameter-schema.ts";
 import { publishedViolations } from "../../domain/definitions/published-parts.ts";
@@ -12,7 +14,8 @@ import {
   countTools,
   findNameInOtherCase,
   insertVersion,
-  lockCurrentDefinition,
+  lockCurrentVersion,
+  type ReplacedTool,
   type ToolRow,
 } from "../../store/tools.ts";
 import type { Change } from "../change.ts";
@@ -22,12 +25,21 @@ const MAX_TOOLS = 2_000;
 /** Saves a valid definition as the tool's newest version. [EXPO-3] [EXPO-4] Aborted is HTTP 409. */
 export async function saveVersion(
   { client, principal, audit }: Change,
-  tool: { name: string; definition: unknown; restored: boolean; confirmExposure: boolean },
+  tool: {
+    name: string;
+    definition: unknown;
+    restored: boolean;
+    confirmExposure: boolean;
+    /** The version that the save may replace, 0 for none; undefined for any. */
+    expectedVersion?: number | undefined;
+  },
 ): Promise<ToolRow> {
   const { name, definition, restored } = tool;
   const { workspaceId, email } = principal;
-  const before = await lockCurrentDefinition(client, workspaceId, name);
-  if (before === undefined) {
+  const replaced = await lockCurrentVersion(client, workspaceId, name);
+  mustBeExpected(replaced, tool.expectedVersion);
+  const before = replaced?.definition;
+  if (replaced === undefined) {
     if ((await countTools(client, workspaceId)) >= MAX_TOOLS) {
       throw new ConnectError(`at most ${MAX_TOOLS} tools`, Code.ResourceExhausted);
     }
@@ -40,18 +52,34 @@ export async function saveVersion(
   if (exposed.length > 0 && !tool.confirmExposure) {
     throw new ConnectError(`newly exposed by ${exposed.join(", ")}: repeat with confirm_exposure=true`, Code.Aborted);
   }
-  const action = restored ? "tool.restore" : before === undefined ? "tool.create" : "tool.edit";
+  const action = restored ? "tool.restore" : replaced === undefined ? "tool.create" : "tool.edit";
   await audit(action, name, changedFields(before, definition));
   if (exposed.length > 0) await audit("tool.expose", name, exposed);
   return insertVersion(client, { workspaceId, name, definition, savedBy: email });
 }
 
+function mustBeExpected(replaced: ReplacedTool | undefined, expected: number | undefined): void {
+  if (expected === undefined || expected === (replaced?.version ?? 0)) return;
+  if (replaced) throw editConflict(replaced);
+  throw new ConnectError("the tool was deleted after you opened it", Code.Aborted);
+}
+
 /** Fails with invalid_argument and every violation. */
 export async function mustBeValid(compiler: Compiler, workspaceId: string, definition: unknown): Promise<void> {
+  const checked = await checkDraft(compiler, workspaceId, definition);
+  if (!checked.ok) throw invalid(checked.violations);
+}
+
+/** The definition as it would run, or everything for which a save would refuse it. */
+export async function checkDraft(
+  compiler: Compiler,
+  workspaceId: string,
+  definition: unknown,
+): Promise<CheckedDefinition> {
   const checked = await checkSavedDefinition(definition, (source) =>
     compiler.compile(workspaceId, source, SAVE_LIMIT_MS),
   );
-  if (!checked.ok) throw invalid(checked.violations);
+  if (!checked.ok) return checked;
   // Not part of the check of stored definitions: one saved by an earlier version stays usable.
   const unreadable = declaredArguments(checked.definition.parameters).filter(({ name }) => hasControlCharacters(name));
   const violations = unreadable.map(({ name }) => ({
@@ -59,10 +87,10 @@ export async function mustBeValid(compiler: Compiler, workspaceId: string, defin
     message: `${JSON.stringify(name)} must not contain control characters`,
   }));
   violations.push(...publishedViolations(definition as JsonObject));
-  if (violations.length > 0) throw invalid(violations);
+  return violations.length > 0 ? { ok: false, violations } : checked;
 }
 
-function invalid(violations: readonly DefinitionViolation[]): ConnectError {
+export function invalid(violations: readonly DefinitionViolation[]): ConnectError {
   return new ConnectError(
     violations.map(({ path, message }) => `${path}: ${message}`).join("; "),
     Code.InvalidArgument,

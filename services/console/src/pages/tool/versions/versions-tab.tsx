@@ -1,5 +1,6 @@
 import type { ToolTabProps } from "../tool-tab.ts";
+import { VersionsOf } from "./versions-of.tsx";
 
-export default function Tab({ tool }: ToolTabProps) {
-  return <p>{tool.name}</p>;
+export default function VersionsTab({ tool, onChanged }: ToolTabProps) {
+  return <VersionsOf name={tool.name} current={tool} onChanged={onChanged} />;
 }

@@ -1,0 +1,66 @@
+import type { DryRunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { DRY_RUN } from "../../../text/en/tool-editor.ts";
+import { ScrollText } from "../../../ui/scroll-text.tsx";
+import { Status } from "../../../ui/status.tsx";
+import styles from "./definition.module.css";
+
+/** What a dry run gave, logged, and would have written. */
+export function DryRunOutcome({ of: { outcome, durationMs, logs, writes } }: { of: DryRunResponse }) {
+  if (outcome.case === "invalidArguments") {
+    return (
+      <>
+        <Status tone="bad">{DRY_RUN.refused}</Status>
+        <ul className={styles.problems}>
+          {outcome.value.violations.map(({ field, message }) => (
+            <li key={`${field} ${message}`}>
+              <code>{field}</code> {message}
+            </li>
+          ))}
+        </ul>
+      </>
+    );
+  }
+  const isResult = outcome.case === "resultJson";
+  return (
+    <>
+      <div className={styles.took}>
+        {isResult ? <Status tone="good">{DRY_RUN.result}</Status> : <Status tone="bad">{DRY_RUN.failed}</Status>}
+        <span className={styles.dim}>{DRY_RUN.took(durationMs)}</span>
+      </div>
+      <ScrollText label={DRY_RUN.result} className={styles.text}>
+        {isResult ? pretty(outcome.value) : String(outcome.value)}
+      </ScrollText>
+      <h4>{DRY_RUN.logs}</h4>
+      {logs.length === 0 ? (
+        <p className={styles.dim}>{DRY_RUN.noLogs}</p>
+      ) : (
+        <ScrollText label={DRY_RUN.logs} className={styles.text}>
+          {logs.join("\n")}
+        </ScrollText>
+      )}
+      <h4>{DRY_RUN.writes}</h4>
+      {writes.length === 0 && <p className={styles.dim}>{DRY_RUN.noWrites}</p>}
+      <ol className={styles.writes}>
+        {writes.map(({ tool, name, detailJson }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the writes of one run, in their order
+          <li key={index}>
+            <code>{name}</code> <span className={styles.dim}>by {tool}</span>
+            <ScrollText label={name} className={styles.text}>
+              {pretty(detailJson)}
+            </ScrollText>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** Indented, unless a number would not survive it. */
+function pretty(json: string): string {
+  try {
+    const value = JSON.parse(json);
+    return JSON.stringify(value) === json ? JSON.stringify(value, null, 2) : json;
+  } catch {
+    return json;
+  }
+}

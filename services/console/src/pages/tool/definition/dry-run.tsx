@@ -1,0 +1,58 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { useMutation } from "@connectrpc/connect-query";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { useState } from "react";
+import { failureOf } from "../../../rpc/errors.ts";
+import { useWorkspace } from "../../../rpc/use-session.ts";
+import { DRY_RUN, EDITOR } from "../../../text/en/tool-editor.ts";
+import { Button } from "../../../ui/button.tsx";
+import { CodeEditor } from "../../../ui/code-editor.tsx";
+import { FailureText } from "../../../ui/failure.tsx";
+import { Icon } from "../../../ui/icon.tsx";
+import { Section } from "../../../ui/panel.tsx";
+import styles from "./definition.module.css";
+import { DryRunOutcome } from "./dry-run-outcome.tsx";
+import { EditorField } from "./editor-field.tsx";
+import type { Draft } from "./use-draft.ts";
+
+/** Tries what is in the editor, saved or not. */
+export function DryRun({ draft }: { draft: Draft }) {
+  const workspace = useWorkspace();
+  const run = useMutation(ToolService.method.dryRun, { gcTime: 0 });
+  const [text, setText] = useState(() => JSON.stringify(draft.definition.args_fixture ?? {}, null, 2));
+  const args = readArgs(text);
+  const isBroken = Object.keys(draft.broken).length > 0;
+  const start = () => {
+    if (!args || isBroken) return;
+    // What is saved runs as it is, so that the log names its version.
+    const isDraft = draft.isChanged || draft.base.version === 0;
+    run.mutate({ workspace, tool: draft.base.name, args, ...(isDraft && { definition: draft.definition }) });
+  };
+  return (
+    <Section title={DRY_RUN.title}>
+      <p className={styles.dim}>{DRY_RUN.text}</p>
+      <EditorField label={DRY_RUN.args} error={args ? undefined : EDITOR.mustBeObject}>
+        <CodeEditor label={DRY_RUN.args} value={text} onValue={setText} language="json" />
+      </EditorField>
+      <div>
+        <Button disabled={!args || isBroken} pending={run.isPending} onClick={start}>
+          <Icon name="run" />
+          {run.isPending ? DRY_RUN.running : DRY_RUN.run}
+        </Button>
+      </div>
+      <div aria-live="polite" className={styles.outcome}>
+        {run.error && <FailureText failure={failureOf(run.error)} />}
+        {run.data && <DryRunOutcome of={run.data} />}
+      </div>
+    </Section>
+  );
+}
+
+function readArgs(text: string): JsonObject | undefined {
+  try {
+    const args = JSON.parse(text.trim() || "{}");
+    return typeof args === "object" && args !== null && !Array.isArray(args) ? args : undefined;
+  } catch {
+    return undefined;
+  }
+}

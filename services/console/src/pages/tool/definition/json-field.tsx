@@ -1,0 +1,51 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { useState } from "react";
+import { EDITOR } from "../../../text/en/tool-editor.ts";
+import { CodeEditor } from "../../../ui/code-editor.tsx";
+import { EditorField } from "./editor-field.tsx";
+import type { Draft } from "./use-draft.ts";
+
+interface JsonFieldProps {
+  /** The part of the definition, such as args_fixture. */
+  part: string;
+  label: string;
+  hint?: string;
+  value: JsonValue | undefined;
+  onValue: (value: JsonValue | undefined) => void;
+  draft: Pick<Draft, "broken" | "setBroken">;
+  /** Only objects are taken. */
+  mustBeObject?: boolean;
+  isRequired?: boolean;
+  size?: "small" | "large";
+  readOnly: boolean;
+}
+
+/** A value as JSON text. A text that is no JSON yet stays here, and keeps the draft from being saved. */
+export function JsonField(props: JsonFieldProps) {
+  const { part, label, hint, value, onValue, draft, mustBeObject = false, isRequired = false, size, readOnly } = props;
+  const [text, setText] = useState(() => (value === undefined ? "" : JSON.stringify(value, null, 2)));
+  const changed = (next: string) => {
+    setText(next);
+    const read = readJson(next, mustBeObject, isRequired);
+    draft.setBroken(part, read.wrong);
+    if (read.wrong === undefined) onValue(read.value);
+  };
+  return (
+    <EditorField label={label} hint={hint} error={draft.broken[part]}>
+      <CodeEditor label={label} value={text} onValue={changed} language="json" size={size} readOnly={readOnly} />
+    </EditorField>
+  );
+}
+
+type Read = { wrong: string; value?: never } | { wrong?: never; value: JsonValue | undefined };
+
+function readJson(text: string, mustBeObject: boolean, isRequired: boolean): Read {
+  if (text.trim() === "" && !isRequired) return { value: undefined };
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return mustBeObject && !isObject ? { wrong: EDITOR.mustBeObject } : { value };
+  } catch {
+    return { wrong: EDITOR.wrongJson };
+  }
+}

@@ -1,0 +1,64 @@
+import { useState } from "react";
+import { EDITOR } from "../../../text/en/tool-editor.ts";
+import { Button } from "../../../ui/button.tsx";
+import { ViewChoice } from "./choice.tsx";
+import styles from "./definition.module.css";
+import { EditorField } from "./editor-field.tsx";
+import { JsonField } from "./json-field.tsx";
+import { ParameterFields } from "./parameter-fields.tsx";
+import { areNamed, type ParameterRow, rowsOf, schemaOf } from "./parameter-rows.ts";
+import type { Draft } from "./use-draft.ts";
+
+const PART = "parameters";
+const NEW: ParameterRow = { name: "", type: "string", isRequired: false, description: "", rest: {} };
+
+interface ParametersFieldProps {
+  draft: Draft;
+  error: string | undefined;
+  readOnly: boolean;
+}
+
+/** [TOOL-22] The arguments of a tool, as rows or as the JSON Schema that they are. */
+export function ParametersField({ draft, error, readOnly }: ParametersFieldProps) {
+  const { definition, set, broken, setBroken } = draft;
+  const schema = definition.parameters;
+  const [rows, setRows] = useState(() => rowsOf(schema));
+  const isBroken = broken[PART] !== undefined;
+  const show = (view: "form" | "json") => setRows(view === "form" ? rowsOf(schema) : undefined);
+  const change = (next: ParameterRow[]) => {
+    setRows(next);
+    setBroken(PART, areNamed(next) ? undefined : EDITOR.nameTwice);
+    if (areNamed(next)) set(PART, schemaOf(next, schema));
+  };
+  const cannotSwitch = isBroken ? broken[PART] : !rows && !rowsOf(schema) ? EDITOR.noForm : undefined;
+  const choice = (
+    <ViewChoice label={EDITOR.parametersAre} view={rows ? "form" : "json"} onView={show} locked={cannotSwitch} />
+  );
+  if (!rows) {
+    return (
+      <>
+        <div className={styles.above}>{choice}</div>
+        <JsonField
+          part={PART}
+          label={EDITOR.parameters}
+          hint={cannotSwitch === EDITOR.noForm ? EDITOR.noForm : EDITOR.parametersHint}
+          value={schema}
+          onValue={(value) => set(PART, value)}
+          draft={draft}
+          readOnly={readOnly}
+        />
+        {error && <span className={styles.bad}>{error}</span>}
+      </>
+    );
+  }
+  return (
+    <EditorField label={EDITOR.parameters} hint={EDITOR.parametersHint} error={broken[PART] ?? error} action={choice}>
+      <ParameterFields rows={rows} onRows={change} readOnly={readOnly} />
+      {!readOnly && (
+        <div>
+          <Button onClick={() => change([...rows, NEW])}>{EDITOR.addParameter}</Button>
+        </div>
+      )}
+    </EditorField>
+  );
+}
