@@ -8,6 +8,7 @@ export const KEY_VARIABLE = "SERVICE_API_KEY";
 export const KEY_PLACEHOLDER = "<API_KEY>";
 /** Longer than a tool may run. */
 export const TIMEOUT_S = 80;
+const MAX_LINE = 72;
 
 /** A call to show. */
 export interface ExampleCall {
@@ -32,9 +33,10 @@ export function exampleCall({ name, example }: DescribedTool, baseUrl: string): 
   return { tool: name, url: toolUrl(baseUrl, name), args: isJsonObject(example) ? example : {} };
 }
 
-/** The body of a call, on one line. */
+/** The body of a call as JSON, on one line if it is short. */
 export function bodyOfCall({ args }: ExampleCall): string {
-  return JSON.stringify({ args });
+  const line = JSON.stringify({ args });
+  return line.length <= MAX_LINE ? line : JSON.stringify({ args }, null, 2);
 }
 
 /** [BLD-27] A result that passes the response schema; without one, the usual shape [TOOL-13]. */

@@ -18,5 +18,7 @@ export function curl(call: ExampleCall): string {
 
 /** [BLD-22] */
 export function curlForDescription(baseUrl: string): string {
-  return `curl -s ${quoted(descriptionUrl(baseUrl))} ${AUTHORIZATION}\n`;
+  return `curl -s ${quoted(descriptionUrl(baseUrl))} \\
+  ${AUTHORIZATION}
+`;
 }
