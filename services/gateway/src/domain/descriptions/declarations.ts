@@ -1,5 +1,5 @@
+import { describedTool } from "@toolgate/api-examples/described-tool";
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { describedTool } from "./described-tool.ts";
 import { sorted } from "./openapi.ts";
 import { comment, memberName, schemaType } from "./schema-type.ts";
 

@@ -1,3 +1,4 @@
+import { LIMIT_HEADERS as ABOUT, aboutStatus, RETRY_AFTER } from "@toolgate/api-examples/responses";
 import {
   type ApiResponse,
   IDEMPOTENCY_KEY_IN_USE,
@@ -16,11 +17,11 @@ const text = { type: "string" };
 
 /** [LIMIT-3] */
 const LIMIT_HEADERS = {
-  "X-RateLimit-Limit": { description: "Calls per clock minute.", schema: integer },
-  "X-RateLimit-Remaining": { description: "Calls left in this minute.", schema: integer },
-  "X-RateLimit-Reset": { description: "Unix time at which the minute ends.", schema: integer },
-  RateLimit: { description: "The state of the limit as the IETF draft writes it.", schema: text },
-  "RateLimit-Policy": { description: "The limit as the IETF draft writes it.", schema: text },
+  "X-RateLimit-Limit": { description: ABOUT["X-RateLimit-Limit"], schema: integer },
+  "X-RateLimit-Remaining": { description: ABOUT["X-RateLimit-Remaining"], schema: integer },
+  "X-RateLimit-Reset": { description: ABOUT["X-RateLimit-Reset"], schema: integer },
+  RateLimit: { description: ABOUT.RateLimit, schema: text },
+  "RateLimit-Policy": { description: ABOUT["RateLimit-Policy"], schema: text },
 };
 const HEADERS = {
   ...LIMIT_HEADERS,
@@ -28,7 +29,7 @@ const HEADERS = {
     description: "true: the response of an earlier call with the same Idempotency-Key. The tool did not run again.",
     schema: { ...text, const: "true" },
   },
-  "Retry-After": { description: "Seconds until the next call may succeed.", schema: { ...integer, minimum: 1 } },
+  "Retry-After": { description: RETRY_AFTER, schema: { ...integer, minimum: 1 } },
   "WWW-Authenticate": { description: "Bearer", schema: { ...text, const: "Bearer" } },
 };
 type HeaderName = keyof typeof HEADERS;
@@ -51,51 +52,48 @@ const SCHEMAS = {
 const INVALID_ARGUMENTS = invalidParameters([{ field: "name", rule: "required", message: "is required" }]);
 
 /** The error responses of every tool. A schema of the same name describes the body, otherwise `Failure` does. */
-const FAILURES: readonly { name: string; about: string; headers: HeaderName[]; examples: ApiResponse[] }[] = [
+const FAILURES: readonly { name: string; headers: HeaderName[]; examples: ApiResponse[] }[] = [
   {
     name: "InvalidCall",
-    about: "The arguments are not valid, or the tool failed.",
     headers: REPLAYED,
     examples: [INVALID_ARGUMENTS, TOOL_FAILED],
   },
   {
     name: "Unauthenticated",
-    about: "The key is missing, unknown, revoked or expired, or not allowed from this address.",
     headers: ["WWW-Authenticate"],
     examples: [UNAUTHENTICATED],
   },
   {
     name: "Unavailable",
-    about: "The tool is not available to this key. The response does not say why.",
     headers: LIMITED,
     examples: [TOOL_UNAVAILABLE],
   },
   {
     name: "InProgress",
-    about: "The first call with this Idempotency-Key is still running.",
     headers: LIMITED,
     examples: [IDEMPOTENCY_KEY_IN_USE],
   },
   {
     name: "Mismatch",
-    about: "This Idempotency-Key was used with another body.",
     headers: LIMITED,
     examples: [IDEMPOTENCY_KEY_REUSED],
   },
   {
     name: "LimitReached",
-    about: "The calls of this minute are used up, or the server is busy.",
     headers: [...LIMITED, "Retry-After"],
     examples: [limitReached(30), serverBusy(5)],
   },
-  { name: "InternalError", about: "An unexpected error.", headers: REPLAYED, examples: [INTERNAL_ERROR] },
+  { name: "InternalError", headers: REPLAYED, examples: [INTERNAL_ERROR] },
 ];
 
-const RESPONSES = FAILURES.map(({ name, about, headers, examples }) => {
+const RESPONSES = FAILURES.map(({ name, headers, examples }) => {
   const bodies = examples.map(({ body }, index) => [`example${index + 1}`, { value: JSON.parse(body.toString()) }]);
   const schema = { $ref: `#/components/schemas/${Object.hasOwn(SCHEMAS, name) ? name : "Failure"}` };
   const content = { "application/json": { schema, examples: Object.fromEntries(bodies) } };
-  return [name, { description: about, headers: headerReferences(headers), content }] as const;
+  return [
+    name,
+    { description: aboutStatus(examples[0]?.status ?? 0), headers: headerReferences(headers), content },
+  ] as const;
 });
 
 /** References to the error responses, by status. */

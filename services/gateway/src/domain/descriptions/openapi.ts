@@ -1,6 +1,7 @@
+import { type DescribedTool, describedTool } from "@toolgate/api-examples/described-tool";
+import { aboutStatus } from "@toolgate/api-examples/responses";
 import type { ApiDescription, ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { JsonObject } from "@toolgate/rules/json-object";
-import { type DescribedTool, describedTool } from "./described-tool.ts";
 import { COMPONENTS, FAILURE_RESPONSES, RESULT_HEADERS } from "./openapi-components.ts";
 
 /** [VER-2] */
@@ -97,7 +98,7 @@ function operation({ name, description, effect, args, example }: DescribedTool):
     },
     responses: {
       200: {
-        description: "What the tool returned. Its success may be false.",
+        description: aboutStatus(200),
         headers: RESULT_HEADERS,
         content: { "application/json": { schema: { $ref: pointerTo(name, "result") } } },
       },

@@ -1,5 +1,5 @@
+import { passesNothing } from "@toolgate/api-examples/json-schema";
 import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
-import { passesNothing } from "./json-schema.ts";
 
 // Not json-schema-to-typescript: it fails on a property named hasOwnProperty, writes wrong types for prefixItems, writes
 // a tuple of any minItems, and blocks the event loop for 0.3 s on a tool with 1,000 schemas.

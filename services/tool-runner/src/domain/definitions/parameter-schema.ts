@@ -1,8 +1,8 @@
+import { withoutReservedNames } from "@toolgate/api-examples/definition";
 import { isJsonObject, type JsonObject, ownValue } from "@toolgate/rules/json-object";
 import type { Report } from "./definition.ts";
 import { patternViolation } from "./pattern.ts";
 
-const RESERVED_NAMES: ReadonlySet<unknown> = new Set(["_api_key", "_webhook", "_client"]);
 const MAX_SCHEMAS = 1_000;
 const MAX_SCHEMA_LEVELS = 20;
 const MAX_ENUM_VALUES = 500;
@@ -45,17 +45,6 @@ export function readParameterSchema(schema: unknown, report: Report): JsonObject
     report("parameters.type", "the arguments are an object");
   }
   return withoutReservedNames(enforced);
-}
-
-/** [TOOL-44] Reserved arguments are set by the server; a schema cannot declare them for callers. */
-export function withoutReservedNames(schema: JsonObject): JsonObject {
-  const { properties, required } = schema;
-  const shown = { ...schema };
-  if (isJsonObject(properties)) {
-    shown.properties = Object.fromEntries(Object.entries(properties).filter(([name]) => !RESERVED_NAMES.has(name)));
-  }
-  if (Array.isArray(required)) shown.required = required.filter((name) => !RESERVED_NAMES.has(name));
-  return shown;
 }
 
 /** The arguments that callers may set. `type` is empty when the schema names none or several. */

@@ -1,3 +1,4 @@
+import { explainRelease } from "@toolgate/api-examples/release";
 import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 import type { Definition } from "./definition.ts";
 
@@ -26,17 +27,6 @@ export function isReleased(definition: Definition, entry: EntryType): boolean {
 export function carriesRelease(saved: unknown): boolean {
   const { released, async } = explainRelease(saved);
   return released && !async;
-}
-
-/** Why a saved definition is or is not released for API keys, for administrators. */
-export function explainRelease(saved: unknown): { released: boolean; releasedWithoutEffect: boolean; async: boolean } {
-  const definition = isJsonObject(saved) ? saved : {};
-  const flag = ownValue(definition, "external_api");
-  return {
-    released: flag === true,
-    releasedWithoutEffect: flag !== true && Boolean(flag),
-    async: Boolean(ownValue(definition, "async")),
-  };
 }
 
 /** [RO-1] [RO-7] [IN-52..54] Whether a run of this tool, with everything that it calls, may only read. */

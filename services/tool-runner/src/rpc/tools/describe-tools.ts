@@ -1,10 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { describe, describeForModels } from "@toolgate/api-examples/definition";
 import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
 import { callerOf } from "@toolgate/service-host/identity/caller";
 import type { Context } from "../../context.ts";
-import { describe, describeForModels } from "../../domain/definitions/description.ts";
 import { carriesRelease } from "../../domain/definitions/release.ts";
 import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
 import { findOutlines, type ToolOutline } from "../../store/tools.ts";

@@ -1,7 +1,7 @@
+import { explainRelease as explain } from "@toolgate/api-examples/release";
 import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
-import { explainRelease as explain } from "../../domain/definitions/release.ts";
 import { findOutlines } from "../../store/tools.ts";
 
 export const explainRelease: Handler<Context, typeof ToolService.method.explainRelease> = async (

@@ -1,5 +1,39 @@
+import { bodyOf, describe } from "@toolgate/api-examples/definition";
+import { describedTool } from "@toolgate/api-examples/described-tool";
+import { exampleCall } from "@toolgate/api-examples/example-call";
+import { explainRelease } from "@toolgate/api-examples/release";
+import { useCanManage } from "../../../rpc/use-session.ts";
 import type { ToolTabProps } from "../tool-tab.ts";
+import styles from "./api-tab.module.css";
+import { Checklist, Responses } from "./reference.tsx";
+import { ReleaseState } from "./release-state.tsx";
+import { Request } from "./request.tsx";
+import { ToolKeys } from "./tool-keys.tsx";
+import { TryOut } from "./try-out.tsx";
 
-export default function Tab({ tool }: ToolTabProps) {
-  return <p>{tool.name}</p>;
+/** [BLD-1] How programs call the tool with an API key. */
+export default function ApiTab({ tool, onChanged }: ToolTabProps) {
+  const canManage = useCanManage();
+  const definition = tool.definition ?? {};
+  const callable = { name: tool.name, ...describe(definition, bodyOf(definition)) };
+  const described = describedTool(callable, () => "#");
+  const call = exampleCall(described, location.origin);
+  const release = explainRelease(definition);
+  return (
+    <div className={styles.tab}>
+      <ReleaseState tool={tool} release={release} onChanged={onChanged} />
+      {(release.released || release.releasedWithoutEffect) && (
+        <>
+          <Request callable={callable} described={described} call={call} />
+          <Responses described={described} isDeclared={callable.responseJson !== ""} />
+          {/* Another tool's key and arguments are not this one's. */}
+          <TryOut key={tool.name} call={call} mayWrite={callable.mayWrite} effect={described.effect} />
+          <div className={styles.row}>
+            {canManage && <ToolKeys tool={tool.name} />}
+            <Checklist />
+          </div>
+        </>
+      )}
+    </div>
+  );
 }

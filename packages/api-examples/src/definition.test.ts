@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describe } from "./description.ts";
+import { bodyOf, describe } from "./definition.ts";
 
 const SCHEMA = {
   type: "object",
@@ -32,7 +32,7 @@ test("[OAPI-6] the response schema is described if there is one", () => {
   expect(describe({}, "other")).toMatchObject({ responseJson: "", parametersJson: "", argsFixtureJson: "" });
 });
 
-test("[OAPI] an example contains only declared arguments", () => {
+test("[BLD-5] [BLD-7] an example contains only declared arguments", () => {
   const args_fixture = { a: "x@y.test", secret_note: "internal", _api_key: { id: "1" }, toString: 1 };
   expect(describe({ parameters: SCHEMA, args_fixture }, "other").argsFixtureJson).toBe('{"a":"x@y.test"}');
   expect(describe({ args_fixture }, "other").argsFixtureJson).toBe("{}");
@@ -47,4 +47,11 @@ test("[RO-7] a tool is described as writing only if its flag is exactly true", (
 test("[RO-8] [RO-9] a tool that may send email or call other services is not described as read-only", () => {
   expect(describe({}, "get")).toMatchObject({ mayWrite: false, readOnly: true });
   expect(describe({}, "other")).toMatchObject({ mayWrite: false, readOnly: false });
+});
+
+test("[BLD-23] a whole definition tells what it is", () => {
+  expect(bodyOf({ query: "orders" })).toBe("query");
+  expect(bodyOf({ api: { method: "GET", url: "https://x.test" } })).toBe("get");
+  expect(bodyOf({ api: { method: "POST", url: "https://x.test" } })).toBe("other");
+  expect(bodyOf({ handler: "export default () => 1" })).toBe("other");
 });

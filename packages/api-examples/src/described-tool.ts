@@ -1,7 +1,18 @@
-import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { JsonObject } from "@toolgate/rules/json-object";
 import { portableSchema, separatedSchema } from "./json-schema.ts";
 import { exampleOf } from "./schema-example.ts";
+
+/** What `describe` tells about a saved definition, with the tool's name. The texts are JSON, and empty if there is nothing to say. */
+export interface CallableTool {
+  name: string;
+  description: string;
+  parametersJson: string;
+  responseJson: string;
+  /** The fixture's declared arguments. */
+  argsFixtureJson: string;
+  readOnly: boolean;
+  mayWrite: boolean;
+}
 
 /** What the owner of an API key is told about a tool. */
 export interface DescribedTool {
@@ -17,8 +28,8 @@ export interface DescribedTool {
   example: unknown;
 }
 
-/** [RO-8] [RO-9] Callers need to know this before they let an agent call the tool. */
-function effectOf({ readOnly, mayWrite }: ToolDescription): string {
+/** [RO-8] [RO-9] [BLD-23] Callers need to know this before they let an agent call the tool. */
+function effectOf({ readOnly, mayWrite }: CallableTool): string {
   if (mayWrite) return "May write.";
   return readOnly ? "Reads only." : "Writes no data of the workspace, but may send email and call other services.";
 }
@@ -30,7 +41,7 @@ const ANY_RESULT: JsonObject = { type: "object", additionalProperties: true };
 
 /** `pointerTo`: the JSON pointer to the schema of the arguments or the result in the document. */
 export function describedTool(
-  tool: ToolDescription,
+  tool: CallableTool,
   pointerTo: (tool: string, part: "args" | "result") => string,
 ): DescribedTool {
   const { name, description } = tool;
@@ -45,7 +56,7 @@ export function describedTool(
   const response = parsed(tool.responseJson);
   const returned = separated("result", response);
   const result = response === undefined ? ANY_RESULT : returned.schema;
-  // [BLD-5] tool-runner has reduced the fixture to the declared arguments.
+  // [BLD-5] `describe` has reduced the fixture to the declared arguments.
   const example = parsed(tool.argsFixtureJson) ?? exampleOf(args);
   const definitions = [...parameters.definitions, ...returned.definitions];
   return { name, description, effect: effectOf(tool), args, result, definitions, example };
@@ -53,10 +64,13 @@ export function describedTool(
 
 /** A definition's name as a part of a component's; the dot keeps the second form apart from the first. */
 function safeName(name: string): string {
-  return SAFE_NAME.test(name) ? name : `hex.${Buffer.from(name).toString("hex")}`;
+  if (SAFE_NAME.test(name)) return name;
+  const bytes = [...new TextEncoder().encode(name)];
+  return `hex.${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-export function argumentsSchema({ parametersJson }: ToolDescription, base: string): JsonObject {
+/** The schema of a tool's arguments, for another document: `base` is the JSON pointer of its place there. */
+export function argumentsSchema({ parametersJson }: CallableTool, base: string): JsonObject {
   return asArguments(portableSchema(parsed(parametersJson), base));
 }
 

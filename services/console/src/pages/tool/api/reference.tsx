@@ -1,0 +1,105 @@
+import type { DescribedTool } from "@toolgate/api-examples/described-tool";
+import { descriptionUrl, exampleResult } from "@toolgate/api-examples/example-call";
+import { LIMIT_HEADERS, OUTCOMES, RETRY_AFTER } from "@toolgate/api-examples/responses";
+import { curlForDescription } from "@toolgate/api-examples/snippets/curl";
+import { API_TAB, CHECKLIST } from "../../../text/en/api-tab.ts";
+import { CodeBlock } from "../../../ui/code-block.tsx";
+import styles from "./api-tab.module.css";
+import { Part } from "./part.tsx";
+
+/** [BLD-24] [BLD-25] [BLD-27] */
+export function Responses({ described, isDeclared }: { described: DescribedTool; isDeclared: boolean }) {
+  return (
+    <div className={styles.row}>
+      <Part title={API_TAB.statuses}>
+        <table className={styles.table}>
+          <thead>
+            <tr>
+              <th>Status</th>
+              <th>Meaning</th>
+            </tr>
+          </thead>
+          <tbody>
+            {OUTCOMES.map(({ status, error, about }) => (
+              <tr key={`${status} ${error}`}>
+                <td className={styles.name}>{status}</td>
+                <td>
+                  {about}
+                  {error && (
+                    <p>
+                      <code>{error}</code>
+                    </p>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Part>
+      <div className={styles.column}>
+        <Part title={API_TAB.response}>
+          <p className={styles.dim}>{isDeclared ? API_TAB.responseFromSchema : API_TAB.responseOpen}</p>
+          <CodeBlock label={API_TAB.response} text={JSON.stringify(exampleResult(described), null, 2)} />
+        </Part>
+        <LimitHeaders />
+        <OpenApi />
+      </div>
+    </div>
+  );
+}
+
+function LimitHeaders() {
+  const headers = [...Object.entries(LIMIT_HEADERS), ["Retry-After", `${RETRY_AFTER} ${API_TAB.only429}`] as const];
+  return (
+    <Part title={API_TAB.limit}>
+      <p className={styles.dim}>{API_TAB.limitText}</p>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            <th>Header</th>
+            <th>Meaning</th>
+          </tr>
+        </thead>
+        <tbody>
+          {headers.map(([name, about]) => (
+            <tr key={name}>
+              <td className={styles.name}>
+                <code>{name}</code>
+              </td>
+              <td>{about}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Part>
+  );
+}
+
+/** [BLD-21] [BLD-22] */
+function OpenApi() {
+  const url = descriptionUrl(location.origin);
+  return (
+    <Part title={API_TAB.openapi}>
+      <p className={styles.dim}>{API_TAB.openapiText}</p>
+      <p>
+        <a href={url} target="_blank" rel="noreferrer">
+          {url}
+        </a>
+      </p>
+      <CodeBlock label={API_TAB.openapiCurl} text={curlForDescription(location.origin)} />
+    </Part>
+  );
+}
+
+/** [BLD-26] */
+export function Checklist() {
+  return (
+    <Part title={API_TAB.checklist}>
+      <ul className={styles.list}>
+        {CHECKLIST.map((item) => (
+          <li key={item}>{item}</li>
+        ))}
+      </ul>
+    </Part>
+  );
+}

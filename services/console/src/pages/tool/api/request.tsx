@@ -1,0 +1,137 @@
+import { Tabs } from "@base-ui/react/tabs";
+import { collection } from "@toolgate/api-examples/collection";
+import type { CallableTool, DescribedTool } from "@toolgate/api-examples/described-tool";
+import { type ExampleCall, exampleResult, KEY_PLACEHOLDER } from "@toolgate/api-examples/example-call";
+import { argumentsInWords } from "@toolgate/api-examples/schema-words";
+import { SNIPPETS } from "@toolgate/api-examples/snippets/snippets";
+import { API_TAB } from "../../../text/en/api-tab.ts";
+import { Button } from "../../../ui/button.tsx";
+import { CodeBlock } from "../../../ui/code-block.tsx";
+import { CopyButton } from "../../../ui/copy.tsx";
+import { Facts } from "../../../ui/panel.tsx";
+import { Status } from "../../../ui/status.tsx";
+import styles from "./api-tab.module.css";
+import { Part } from "./part.tsx";
+
+interface RequestProps {
+  callable: CallableTool;
+  described: DescribedTool;
+  call: ExampleCall;
+}
+
+export function Request({ callable, described, call }: RequestProps) {
+  return (
+    <div className={styles.row}>
+      <div className={styles.column}>
+        <Endpoint callable={callable} described={described} call={call} />
+        <Arguments described={described} />
+      </div>
+      <div className={styles.column}>
+        <Part title={API_TAB.request}>
+          <p className={styles.dim}>{sourceOf(callable, described)}</p>
+          <CodeBlock label={API_TAB.request} text={JSON.stringify({ args: call.args }, null, 2)} />
+        </Part>
+        <Snippets described={described} call={call} />
+      </div>
+    </div>
+  );
+}
+
+function sourceOf({ argsFixtureJson }: CallableTool, { example }: DescribedTool): string {
+  if (argsFixtureJson !== "") return API_TAB.fromFixture;
+  return example === undefined ? API_TAB.noExample : API_TAB.fromSchema;
+}
+
+/** [BLD-2] [BLD-3] [BLD-23] */
+function Endpoint({ callable, described, call }: RequestProps) {
+  const tone = callable.mayWrite ? "warn" : callable.readOnly ? "good" : "dim";
+  const icon = callable.mayWrite ? "warn" : callable.readOnly ? "ok" : "info";
+  const facts = [
+    [API_TAB.authorization, <code key="key">Authorization: Bearer {KEY_PLACEHOLDER}</code>],
+    [API_TAB.contentType, <code key="type">Content-Type: application/json</code>],
+    [
+      API_TAB.effect,
+      <span key="effect" className={styles.effect}>
+        <Status tone={tone} icon={icon}>
+          {described.effect}
+        </Status>
+      </span>,
+    ],
+  ] as const;
+  return (
+    <Part title={API_TAB.endpoint}>
+      {described.description !== "" && <p>{described.description}</p>}
+      <div className={styles.line}>
+        <code>POST {call.url}</code>
+        <CopyButton text={call.url} label={API_TAB.copyUrl} />
+      </div>
+      <Facts facts={facts} />
+    </Part>
+  );
+}
+
+function Arguments({ described }: Pick<RequestProps, "described">) {
+  const all = argumentsInWords(described.args);
+  return (
+    <Part title={API_TAB.arguments}>
+      <p className={styles.dim}>{all.length === 0 ? API_TAB.noArguments : API_TAB.argumentsText}</p>
+      {all.length > 0 && (
+        <table className={styles.table}>
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th>Value</th>
+            </tr>
+          </thead>
+          <tbody>
+            {all.map(({ name, type, isRequired, about }) => (
+              <tr key={name}>
+                <td className={styles.argument}>
+                  <code>{name}</code>
+                  {isRequired && <span className={styles.required}>{API_TAB.required}</span>}
+                </td>
+                <td>
+                  {type}
+                  {about !== "" && <p>{about}</p>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Part>
+  );
+}
+
+/** [BLD-8] to [BLD-14] */
+function Snippets({ described, call }: Pick<RequestProps, "described" | "call">) {
+  const download = () => {
+    const made = collection(call, { description: described.description, result: exampleResult(described) });
+    const url = URL.createObjectURL(new Blob([JSON.stringify(made, null, 2)], { type: "application/json" }));
+    Object.assign(document.createElement("a"), { href: url, download: `${call.tool}.postman_collection.json` }).click();
+    URL.revokeObjectURL(url);
+  };
+  return (
+    <Part title={API_TAB.code}>
+      <p className={styles.dim}>{API_TAB.codeText}</p>
+      <Tabs.Root defaultValue={SNIPPETS[0]?.id} className={styles.part}>
+        <Tabs.List activateOnFocus aria-label={API_TAB.languages} className={styles.tabs}>
+          {SNIPPETS.map(({ id, label }) => (
+            <Tabs.Tab key={id} value={id}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {SNIPPETS.map(({ id, label, write }) => (
+          <Tabs.Panel key={id} value={id} tabIndex={-1}>
+            <CodeBlock label={label} text={write(call)} />
+          </Tabs.Panel>
+        ))}
+      </Tabs.Root>
+      <div className={styles.line}>
+        <Button onClick={download}>{API_TAB.collection}</Button>
+        <span className={styles.dim}>{API_TAB.collectionText}</span>
+      </div>
+    </Part>
+  );
+}

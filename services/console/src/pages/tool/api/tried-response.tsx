@@ -1,0 +1,28 @@
+import { API_TAB, limitText } from "../../../text/en/api-tab.ts";
+import { CodeBlock } from "../../../ui/code-block.tsx";
+import { Facts } from "../../../ui/panel.tsx";
+import { Status } from "../../../ui/status.tsx";
+import styles from "./api-tab.module.css";
+import { Part } from "./part.tsx";
+import type { TriedCall } from "./try-call.ts";
+
+/** [BLD-36] [BLD-37] */
+export function TriedResponse({ tried }: { tried: TriedCall }) {
+  const { status, durationMs, headers, body, isCut } = tried;
+  const values = new Map(headers);
+  const [remaining, limit] = [values.get("X-RateLimit-Remaining"), values.get("X-RateLimit-Limit")];
+  return (
+    <Part title={API_TAB.tried}>
+      <p className={styles.line} role="status">
+        <Status tone={status < 300 ? "good" : status < 500 ? "warn" : "bad"} icon={status < 300 ? "ok" : "bad"}>
+          {String(status)}
+        </Status>
+        <span>after {durationMs} ms</span>
+      </p>
+      {remaining !== undefined && limit !== undefined && <p className={styles.dim}>{limitText(remaining, limit)}</p>}
+      <Facts facts={headers.map(([name, value]) => [name, <code key={name}>{value}</code>] as const)} />
+      <CodeBlock label={API_TAB.body} text={body} />
+      {isCut && <p className={styles.dim}>{API_TAB.cut}</p>}
+    </Part>
+  );
+}
