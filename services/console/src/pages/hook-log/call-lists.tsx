@@ -5,31 +5,25 @@ import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { List } from "../../ui/use-list.ts";
 import { DeliveryStatus } from "./delivery-status.tsx";
-import { secondsText } from "./refused-panel.tsx";
+import { reasonText } from "./reason-text.ts";
 
 const ACCEPTED: readonly Column<HookDelivery>[] = [
-  { header: "Received", width: "110px", render: ({ receivedAt }) => <Time at={receivedAt} /> },
   { header: "Status", width: "110px", render: ({ status }) => <DeliveryStatus status={status} /> },
+  { header: "Received", width: "100px", render: ({ receivedAt }) => <Time at={receivedAt} /> },
   {
     header: "Duration",
     width: "80px",
     align: "end",
-    render: ({ durationMs, runs }) => (runs > 0 ? `${durationMs.toLocaleString("en")} ms` : ""),
+    render: ({ durationMs }) => (durationMs > 0 ? `${durationMs.toLocaleString("en")} ms` : ""),
   },
-  { header: "Runs", width: "50px", align: "end", render: ({ runs }) => runs },
   { header: "External id", width: "minmax(100px, 1.5fr)", render: ({ externalId }) => <code>{externalId}</code> },
   { header: "Error", width: "minmax(120px, 2fr)", render: ({ error }) => error },
 ];
 
 const REFUSED: readonly Column<RefusedCall>[] = [
-  { header: "Refused", width: "110px", render: ({ refusedAt }) => <Time at={refusedAt} /> },
-  { header: "Status", width: "70px", render: ({ status }) => <Status tone="bad">{String(status)}</Status> },
-  { header: "Reason", width: "minmax(200px, 4fr)", render: ({ reason }) => reason },
-  {
-    header: "Time off",
-    width: "130px",
-    render: ({ secondsOff }) => (secondsOff === undefined ? "" : secondsText(secondsOff)),
-  },
+  { header: "Status", width: "60px", render: ({ status }) => <Status tone="bad">{String(status)}</Status> },
+  { header: "Refused", width: "100px", render: ({ refusedAt }) => <Time at={refusedAt} /> },
+  { header: "Reason", width: "minmax(200px, 4fr)", render: reasonText },
 ];
 
 interface CallListProps<Row> {

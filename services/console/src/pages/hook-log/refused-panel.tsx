@@ -3,11 +3,12 @@ import { Link } from "@tanstack/react-router";
 import { HookDeliveryService, type RefusedCall } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { ADVICE, HOOK_LOG } from "../../text/en/hook-log.ts";
+import { HOOK_LOG } from "../../text/en/hook-log.ts";
 import { FailureText } from "../../ui/failure.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
+import { adviceOn, reasonText, secondsText } from "./reason-text.ts";
 
 interface RefusedPanelProps {
   requestId: string;
@@ -25,20 +26,14 @@ export function RefusedPanel({ requestId, onClose }: RefusedPanelProps) {
       {call && (
         <>
           <p>
-            Refused <Time at={call.refusedAt} /> with {call.status}: {call.reason}.
-            {call.secondsOff !== undefined && ` It was ${secondsText(call.secondsOff)}.`}
+            Refused <Time at={call.refusedAt} /> with {call.status}: {reasonText(call)}.
           </p>
-          <p>{ADVICE[call.status]}</p>
+          <p>{adviceOn(call)}</p>
           <Facts facts={factsOf(call)} />
         </>
       )}
     </Panel>
   );
-}
-
-/** "400 s in the past". */
-export function secondsText(seconds: number): string {
-  return `${Math.abs(seconds).toLocaleString("en")} s in the ${seconds < 0 ? "past" : "future"}`;
 }
 
 function factsOf({ hookId, hookName, status, refusedAt, secondsOff, requestId }: RefusedCall) {

@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Form } from "../../ui/form.tsx";
 import { ArgumentsFields, argumentsValue } from "./arguments-fields.tsx";
-import { HookFields, HookValues, SecretField } from "./hook-form.tsx";
+import { HookValues, LimitFields, NameField, SecretField } from "./hook-form.tsx";
 import { HookSecret } from "./hook-secret.tsx";
 import styles from "./hooks.module.css";
 import { defaultSource, messageOf, type Source } from "./pointers.ts";
@@ -41,13 +41,14 @@ export function CreateHook({ onClose, onCreated }: CreateHookProps) {
     );
   }
   return (
-    <Dialog title={HOOKS.create} description={HOOKS.choose} onClose={onClose}>
+    <Dialog title={HOOKS.create} description={HOOKS.choose} size="large" onClose={onClose}>
       <ul className={styles.providers}>
         {PROVIDER_LIST.map((each) => (
           <li key={each.id}>
             <button type="button" className={styles.provider} onClick={() => setProvider(each)}>
               <strong>{PROVIDERS[each.id].name}</strong>
               <span>{PROVIDERS[each.id].url}</span>
+              <span>{PROVIDERS[each.id].secretHint}</span>
             </button>
           </li>
         ))}
@@ -104,7 +105,7 @@ function HookDetails({ provider, onBack, onClose, onCreated }: HookDetailsProps)
         <Button kind="quiet" className={styles.back} onClick={onBack}>
           ‹ {HOOKS.choose}
         </Button>
-        <HookFields isTimed={provider.isTimed} />
+        <NameField />
         <TargetField
           chosen={target}
           onChosen={(chosen) => {
@@ -114,6 +115,7 @@ function HookDetails({ provider, onBack, onClose, onCreated }: HookDetailsProps)
         />
         {target && <ArgumentsFields source={source} onSource={setSource} parameters={target.parameters} />}
         <SecretField provider={provider} />
+        <LimitFields isTimed={provider.isTimed} />
       </Form>
     </Dialog>
   );

@@ -8,6 +8,7 @@ import { FailureText } from "../../ui/failure.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { DeliveryStatus } from "../hook-log/delivery-status.tsx";
+import { reasonText } from "../hook-log/reason-text.ts";
 import styles from "./hooks.module.css";
 
 const SHOWN = 5;
@@ -47,13 +48,13 @@ export function HookCalls({ hookId }: { hookId: bigint }) {
         <>
           <h3>{HOOKS.refusedCalls}</h3>
           <ul className={styles.calls}>
-            {refused.data.calls.slice(0, SHOWN).map(({ requestId, refusedAt, status, reason }) => (
-              <li key={requestId}>
-                <Link to="/webhooks/calls" search={{ kind: "refused", hook, open: requestId }}>
-                  <Time at={refusedAt} />
+            {refused.data.calls.slice(0, SHOWN).map((call) => (
+              <li key={call.requestId}>
+                <Link to="/webhooks/calls" search={{ kind: "refused", hook, open: call.requestId }}>
+                  <Time at={call.refusedAt} />
                 </Link>
-                <Status tone="bad">{String(status)}</Status>
-                <span>{reason}</span>
+                <Status tone="bad">{String(call.status)}</Status>
+                <span>{reasonText(call)}</span>
               </li>
             ))}
           </ul>

@@ -9,7 +9,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { HookFields, HookValues, SecretField } from "./hook-form.tsx";
+import { HookValues, LimitFields, NameField, SecretField } from "./hook-form.tsx";
 import { HookSecret } from "./hook-secret.tsx";
 import { providerOf } from "./providers.ts";
 
@@ -44,7 +44,8 @@ export function EditHook({ of, onClose, onChanged }: HookDialogProps) {
           onClose();
         }}
       >
-        <HookFields of={opened} isTimed={providerOf(opened).isTimed} />
+        <NameField of={opened} />
+        <LimitFields of={opened} isTimed={providerOf(opened).isTimed} />
       </Form>
     </Dialog>
   );

@@ -1,3 +1,4 @@
+import type { Hook } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import * as v from "valibot";
 import { HOOKS } from "../../text/en/hooks.ts";
 import { PROVIDERS } from "../../text/en/providers.ts";
@@ -15,17 +16,22 @@ export const HookValues = v.object({
   tolerance_seconds: v.optional(wholeNumber("Enter a whole number from 60 to 3,600.")),
 });
 
-interface HookFieldsProps {
-  isTimed: boolean;
-  of?: { name: string; limit: number; toleranceSeconds: number };
+export function NameField({ of }: { of?: Pick<Hook, "name"> }) {
+  return (
+    <Field name="name" label={HOOKS.name} hint={HOOKS.nameHint}>
+      {(control) => <Input {...control} defaultValue={of?.name} autoFocus />}
+    </Field>
+  );
 }
 
-export function HookFields({ isTimed, of }: HookFieldsProps) {
+interface LimitFieldsProps {
+  isTimed: boolean;
+  of?: Pick<Hook, "limit" | "toleranceSeconds">;
+}
+
+export function LimitFields({ isTimed, of }: LimitFieldsProps) {
   return (
     <>
-      <Field name="name" label={HOOKS.name} hint={HOOKS.nameHint}>
-        {(control) => <Input {...control} defaultValue={of?.name} autoFocus />}
-      </Field>
       <Field name="limit" label={HOOKS.limit} hint={HOOKS.limitHint}>
         {(control) => <Input {...control} inputMode="numeric" defaultValue={of?.limit ?? 60} />}
       </Field>

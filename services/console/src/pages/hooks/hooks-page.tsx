@@ -27,9 +27,9 @@ const STATUS_OPTIONS = [
 ] as const;
 
 const COLUMNS: readonly Column<Hook>[] = [
+  { header: "Status", width: "230px", render: (hook) => <HookStatus of={hook} /> },
   { header: "Runs", width: "minmax(110px, 1.5fr)", render: ({ target }) => targetText(target) },
   { header: "Called by", width: "minmax(100px, 1fr)", render: formatOf },
-  { header: "Status", width: "230px", render: (hook) => <HookStatus of={hook} /> },
   { header: "Last received", width: "100px", render: ({ lastReceivedAt }) => <Time at={lastReceivedAt} /> },
   {
     header: "URL",

@@ -64,7 +64,7 @@ export function MappingDialog({ of, onClose, onChanged }: HookDialogProps) {
             </div>
             <div className={styles.side}>
               <SampleField hookId={opened.id} sample={sample} onSample={setSample} body={body} />
-              <DryRunResult of={dryRun} hasBody={body !== ""} />
+              <DryRunResult of={dryRun} rows={source.from === "fields" ? [] : source.rows} hasBody={body !== ""} />
             </div>
           </div>
         </Form>

@@ -29,6 +29,7 @@ export const HOOK_LOG = {
   reply: "Reply",
   error: "Error",
   execution: "Execution",
+  clockAdvice: "Set the sender's clock, or raise the hook's tolerance if calls are on their way that long.",
   gone: "This refused call is no longer kept: of each hook, Toolgate keeps the newest 100 of a day.",
   interrupted: "the process that ran it died. What it did is not known, and it was not repeated",
 } as const;
