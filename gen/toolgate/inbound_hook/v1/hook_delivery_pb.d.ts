@@ -5,7 +5,7 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { HookArguments } from "./hook_pb.js";
+import type { HookArguments, HookTarget } from "./hook_pb.js";
 
 /**
  * Describes the file toolgate/inbound_hook/v1/hook_delivery.proto.
@@ -75,6 +75,13 @@ export declare type HookDelivery = Message<"toolgate.inbound_hook.v1.HookDeliver
    * @generated from field: string request_id = 10;
    */
   requestId: string;
+
+  /**
+   * What the hook triggers. It stays known after the hook is deleted.
+   *
+   * @generated from field: toolgate.inbound_hook.v1.HookTarget target = 11;
+   */
+  target?: HookTarget | undefined;
 };
 
 /**

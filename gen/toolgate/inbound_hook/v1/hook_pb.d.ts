@@ -231,6 +231,25 @@ export declare type Hook = Message<"toolgate.inbound_hook.v1.Hook"> & {
    * @generated from field: uint32 refused_in_a_row = 15;
    */
   refusedInARow: number;
+
+  /**
+   * Raised by each edit, from 1.
+   *
+   * @generated from field: uint32 version = 16;
+   */
+  version: number;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp saved_at = 17;
+   */
+  savedAt?: Timestamp | undefined;
+
+  /**
+   * Email of the user who saved this version; empty when it was saved before emails were kept.
+   *
+   * @generated from field: string saved_by = 18;
+   */
+  savedBy: string;
 };
 
 /**
@@ -443,6 +462,13 @@ export declare type UpdateHookRequest = Message<"toolgate.inbound_hook.v1.Update
    * @generated from field: optional bool active = 7;
    */
   active?: boolean | undefined;
+
+  /**
+   * The version that the edit is based on. Not set: the last write wins.
+   *
+   * @generated from field: optional uint32 expected_version = 8;
+   */
+  expectedVersion?: number | undefined;
 };
 
 /**
@@ -672,7 +698,8 @@ export declare const HookService: GenService<{
     output: typeof GetHookResponseSchema;
   },
   /**
-   * Changes the fields that the request sets. A deactivated hook responds like one that does not exist. The format and the
+   * Changes the fields that the request sets. With an expected_version that is not the hook's version it fails with aborted
+   * and changes nothing. A deactivated hook responds like one that does not exist. The format and the
    * target cannot be changed: create a new hook.
    *
    * @generated from rpc toolgate.inbound_hook.v1.HookService.UpdateHook

@@ -1,4 +1,16 @@
 import * as v from "valibot";
-import { LIST } from "./search.ts";
+import { LIST, oneOf, text } from "./search.ts";
 
-export const Search = v.object({ ...LIST });
+export const CALL_KINDS = ["accepted", "refused"] as const;
+export const CALL_STATUSES = ["waiting", "running", "succeeded", "failed", "interrupted"] as const;
+
+export const Search = v.object({
+  ...LIST,
+  kind: oneOf(CALL_KINDS),
+  hook: text,
+  status: oneOf(CALL_STATUSES),
+  external_id: text,
+  request_id: text,
+  from: text,
+  to: text,
+});

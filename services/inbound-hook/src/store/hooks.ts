@@ -23,6 +23,9 @@ export interface HookRow {
   createdAt: Date;
   lastReceivedAt: Date | null;
   refusedInARow: number;
+  version: number;
+  savedBy: string;
+  savedAt: Date;
 }
 
 /** Finds a hook only in its own workspace. */
@@ -31,7 +34,7 @@ export interface HookKey {
   hookId: number;
 }
 
-export type NewHook = Omit<HookRow, "lastReceivedAt" | "refusedInARow"> & {
+export type NewHook = Omit<HookRow, "lastReceivedAt" | "refusedInARow" | "version" | "savedAt"> & {
   workspaceId: string;
   workspace: string;
   urlHash: Buffer;
@@ -44,7 +47,8 @@ const COLUMNS = `id, name, shown_url as "shownUrl", format, preset,
   json_build_object('kind', target_kind, 'name', target_name) as target,
   json_build_object('from', args_from, 'pointers', pointers) as arguments,
   call_limit as "limit", tolerance_seconds as "toleranceSeconds", active, created_at as "createdAt",
-  last_received_at as "lastReceivedAt", refused_in_a_row as "refusedInARow"`;
+  last_received_at as "lastReceivedAt", refused_in_a_row as "refusedInARow",
+  version, saved_by as "savedBy", coalesce(saved_at, created_at) as "savedAt"`;
 
 /** Held until the transaction ends, so that hooks of a workspace are counted and created one after the other. */
 export async function lockHooksOf(db: Queryable, workspaceId: string): Promise<void> {
@@ -69,8 +73,8 @@ export async function countHooks(
 export async function insertHook(db: Queryable, hook: NewHook): Promise<HookRow> {
   const { rows } = await db.query(
     `insert into inbound_hook.hook (id, workspace_id, workspace, name, url_hash, shown_url, format, preset, target_kind,
-       target_name, args_from, pointers, call_limit, tolerance_seconds, secret, active, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+       target_name, args_from, pointers, call_limit, tolerance_seconds, secret, active, created_at, saved_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
      returning ${COLUMNS}`,
     [
       hook.id,
@@ -90,6 +94,7 @@ export async function insertHook(db: Queryable, hook: NewHook): Promise<HookRow>
       hook.secret,
       hook.active,
       hook.createdAt,
+      hook.savedBy,
     ],
   );
   return rows[0];
@@ -126,10 +131,17 @@ export async function lockHook(
   return rows[0];
 }
 
-export async function updateHook(db: Queryable, hookId: number, fields: EditableFields): Promise<HookRow> {
+/** Saves a further version. */
+export async function updateHook(
+  db: Queryable,
+  hookId: number,
+  fields: EditableFields,
+  { savedBy, savedAt }: Pick<HookRow, "savedBy" | "savedAt">,
+): Promise<HookRow> {
   const { rows } = await db.query(
     `update inbound_hook.hook
-     set name = $2, args_from = $3, pointers = $4, call_limit = $5, tolerance_seconds = $6, active = $7
+     set name = $2, args_from = $3, pointers = $4, call_limit = $5, tolerance_seconds = $6, active = $7,
+       version = version + 1, saved_by = $8, saved_at = $9
      where id = $1 returning ${COLUMNS}`,
     [
       hookId,
@@ -139,6 +151,8 @@ export async function updateHook(db: Queryable, hookId: number, fields: Editable
       fields.limit,
       fields.toleranceSeconds,
       fields.active,
+      savedBy,
+      savedAt,
     ],
   );
   return rows[0];

@@ -34,6 +34,7 @@ test("[IN-12] [IN-13] the log shows a body without its secrets, and reprocessing
   await rig.ended(id);
   const shown = await workspace.deliveries.getHookDelivery({ deliveryId: id });
   expect(Buffer.from(shown.body).toString()).toBe('{"password":"[entfernt]","n":1}');
+  expect(shown.delivery?.target).toMatchObject(toolTarget("length").target);
   await workspace.deliveries.reprocessHookDelivery({ deliveryId: id });
   const second = await eventually(async () => {
     const { runs, last } = await rig.ended(id);

@@ -28,7 +28,7 @@ export function statusesOf(values: readonly HookDeliveryStatus[]): DeliveryStatu
 }
 
 export function toDelivery(row: DeliveryRow): MessageInitShape<typeof HookDeliverySchema> {
-  const { id, hookId, hookName, externalId, status, createdAt, runs, durationMs, error, requestId } = row;
+  const { id, hookId, hookName, externalId, status, createdAt, runs, durationMs, error, requestId, target } = row;
   return {
     id,
     hookId: BigInt(hookId),
@@ -40,6 +40,7 @@ export function toDelivery(row: DeliveryRow): MessageInitShape<typeof HookDelive
     durationMs,
     error,
     requestId,
+    target: { target: { case: target.kind, value: target.name } },
   };
 }
 

@@ -76,6 +76,7 @@ export const createHook: Handler<ReceiverContext, typeof HookService.method.crea
       secret: context.secretBox.seal(secret, sealingContext(id)),
       active: true,
       createdAt: at,
+      savedBy: principal.email,
     });
     await auditHook(client, inserted, { principal, at, action: "hook.create" });
     return inserted;

@@ -71,6 +71,9 @@ export function toHook(
     deliveriesLast24h: deliveries,
     failedLast24h: failed,
     refusedInARow,
+    version: row.version,
+    savedAt: timestampOf(row.savedAt),
+    savedBy: row.savedBy,
   };
 }
 

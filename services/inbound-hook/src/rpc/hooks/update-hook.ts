@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { editConflict } from "@toolgate/service-host/edit-conflict";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
@@ -20,7 +22,7 @@ export const updateHook: Handler<ReceiverContext, typeof HookService.method.upda
   const key = hookKey(principal, request.hookId);
   const known = await findHook(context.pool, key);
   if (!known) throw noSuchHook();
-  const { limit, toleranceSeconds, active } = request;
+  const { limit, toleranceSeconds, active, expectedVersion } = request;
   const name = request.name?.trim();
   const args = argumentsOf(request.arguments);
   refuseIf(name === undefined ? undefined : nameViolation(name));
@@ -34,14 +36,18 @@ export const updateHook: Handler<ReceiverContext, typeof HookService.method.upda
     // Before the row is locked, because the check calls another service.
     ...(args && { arguments: await checkedArguments(context.targets, key.workspaceId, known.target, args) }),
   };
-  const row = await inTransaction(context.pool, async (client) => {
+  const row: HookRow = await inTransaction(context.pool, async (client) => {
     const before = await lockHook(client, key);
     if (!before || before.deletedAt) throw noSuchHook();
+    if (expectedVersion !== undefined && expectedVersion !== before.version) throw editConflict(before);
+    const wanted = { ...before, ...fields };
+    const edited = editedFields(before, wanted);
+    const isSwitched = before.active !== wanted.active;
+    if (edited.length === 0 && !isSwitched) return before;
     const at = context.now();
-    const after = await updateRow(client, before.id, { ...before, ...fields });
-    const edited = editedFields(before, after);
+    const after = await updateRow(client, before.id, wanted, { savedBy: principal.email, savedAt: at });
     if (edited.length > 0) await auditHook(client, after, { principal, at, action: "hook.edit", fields: edited });
-    if (before.active !== after.active) {
+    if (isSwitched) {
       const action = after.active ? "hook.activate" : "hook.deactivate";
       await auditHook(client, after, { principal, at, action, fields: ["active"] });
     }
@@ -54,5 +60,5 @@ export const updateHook: Handler<ReceiverContext, typeof HookService.method.upda
 
 function editedFields(before: HookRow, after: HookRow): string[] {
   const fields = ["name", "arguments", "limit", "toleranceSeconds"] as const;
-  return fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  return fields.filter((field) => !isDeepStrictEqual(before[field], after[field]));
 }

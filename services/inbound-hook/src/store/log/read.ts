@@ -1,6 +1,7 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { DeliveryStatus } from "../../domain/log/delivery-filter.ts";
+import type { Target } from "../hooks.ts";
 
 export interface DeliveryRow {
   /** UUID v7 of the time at which it was received. */
@@ -14,6 +15,7 @@ export interface DeliveryRow {
   durationMs: number;
   error: string;
   requestId: string;
+  target: Target;
 }
 
 export interface RunRow {
@@ -38,7 +40,8 @@ export interface FoundDelivery {
 }
 
 const COLUMNS = `d.id, d.hook_id as "hookId", h.name as "hookName", d.external_id as "externalId", d.status,
-  d.created_at as "createdAt", d.runs, d.duration_ms as "durationMs", d.error, d.request_id as "requestId"`;
+  d.created_at as "createdAt", d.runs, d.duration_ms as "durationMs", d.error, d.request_id as "requestId",
+  json_build_object('kind', h.target_kind, 'name', h.target_name) as target`;
 
 /** The rows of these deliveries, newest first. */
 export async function readDeliveries(db: Queryable, ids: readonly string[]): Promise<DeliveryRow[]> {

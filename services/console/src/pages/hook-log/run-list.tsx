@@ -1,0 +1,61 @@
+import { Link } from "@tanstack/react-router";
+import type { HookRun } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
+import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { Facts, Section } from "../../ui/panel.tsx";
+import { Time } from "../../ui/time.tsx";
+import { BodyPreview } from "./body-preview.tsx";
+import { DeliveryStatus } from "./delivery-status.tsx";
+import styles from "./hook-log.module.css";
+
+/** Every start of the target, the last one first. */
+export function RunList({ runs }: { runs: readonly HookRun[] }) {
+  return (
+    <Section title={HOOK_LOG.runs}>
+      {runs.length === 0 && <p className={styles.dim}>{HOOK_LOG.noRuns}</p>}
+      <ol className={styles.runs} reversed>
+        {runs.toReversed().map((run) => (
+          <li key={run.number}>
+            <Run of={run} />
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function Run({ of }: { of: HookRun }) {
+  const { number, status, startedAt, durationMs, argsJson, result, error, executionId, chatId, requestedBy } = of;
+  const facts = [
+    ["Status", <DeliveryStatus key="status" status={status} />],
+    ["Started", <Time key="started" at={startedAt} exact />],
+    ...(durationMs > 0 ? ([["Duration", `${durationMs} ms`]] as const) : []),
+    ...(requestedBy !== "" ? ([["Asked for by", requestedBy]] as const) : []),
+    ...(error !== "" ? ([[HOOK_LOG.error, error]] as const) : []),
+    ...(chatId !== "" ? ([["Chat", <code key="chat">{chatId}</code>]] as const) : []),
+  ] as const;
+  return (
+    <article className={styles.run} aria-label={`Run ${number}`}>
+      <header className={styles.runHeader}>
+        <h4>Run {number}</h4>
+        {executionId !== "" && (
+          <Link to="/runs" search={{ open: executionId }}>
+            {HOOK_LOG.execution}
+          </Link>
+        )}
+      </header>
+      <Facts facts={facts} />
+      {argsJson !== "" && (
+        <>
+          <h5>{HOOK_LOG.arguments}</h5>
+          <BodyPreview label={`${HOOK_LOG.arguments} of run ${number}`} text={argsJson} />
+        </>
+      )}
+      {result !== "" && (
+        <>
+          <h5>{chatId === "" ? HOOK_LOG.result : HOOK_LOG.reply}</h5>
+          <BodyPreview label={`${HOOK_LOG.result} of run ${number}`} text={result} />
+        </>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,132 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type Hook, HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { useState } from "react";
+import * as v from "valibot";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { HOOKS } from "../../text/en/hooks.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Time } from "../../ui/time.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { HookValues, LimitFields, NameField, SecretField } from "./hook-form.tsx";
+import { HookSecret } from "./hook-secret.tsx";
+import { providerOf } from "./providers.ts";
+
+export interface HookDialogProps {
+  of: Hook;
+  onClose: () => void;
+  onChanged: () => void;
+}
+
+export function EditHook({ of, onClose, onChanged }: HookDialogProps) {
+  const workspace = useWorkspace();
+  const update = useMutation(HookService.method.updateHook);
+  // The panel reads the hook again and again; the edit is based on what the form was filled with.
+  const [opened] = useState(of);
+  return (
+    <Dialog title={`Edit ${opened.name}`} onClose={onClose}>
+      <Form
+        schema={HookValues}
+        submit={HOOKS.save}
+        onCancel={onClose}
+        onSubmit={async ({ name, limit, tolerance_seconds: toleranceSeconds }, overwrite) => {
+          await update.mutateAsync({
+            workspace,
+            hookId: opened.id,
+            name,
+            limit,
+            toleranceSeconds,
+            expectedVersion: overwrite ? undefined : opened.version,
+          });
+          toast(`${name} is saved`);
+          onChanged();
+          onClose();
+        }}
+      >
+        <NameField of={opened} />
+        <LimitFields of={opened} isTimed={providerOf(opened).isTimed} />
+      </Form>
+    </Dialog>
+  );
+}
+
+const NewSecret = v.object({ provider_secret: v.optional(v.string(), "") });
+
+/** [WMGMT-7] */
+export function RotateHook({ of, onClose, onChanged }: HookDialogProps) {
+  const workspace = useWorkspace();
+  const rotate = useMutation(HookService.method.rotateHookSecret, { gcTime: 0 });
+  const [secret, setSecret] = useState<string>();
+  const provider = providerOf(of);
+  if (secret !== undefined) return <HookSecret provider={provider} secret={secret} onClose={onClose} />;
+  const isOurs = provider.secret === "ours";
+  return (
+    <Dialog
+      title={`${HOOKS.rotate} of ${of.name}`}
+      description={isOurs ? HOOKS.rotateOurs : HOOKS.rotateProvider}
+      onClose={onClose}
+    >
+      <Form
+        schema={NewSecret}
+        submit={HOOKS.rotate}
+        onCancel={onClose}
+        onSubmit={async ({ provider_secret: providerSecret }) => {
+          const rotated = await rotate.mutateAsync({ workspace, hookId: of.id, providerSecret });
+          rotate.reset();
+          onChanged();
+          if (rotated.secret !== "") return setSecret(rotated.secret);
+          toast(HOOKS.rotated);
+          onClose();
+        }}
+      >
+        <SecretField provider={provider} isRotation />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Turns a hook off. Turning it on needs no question. */
+export function DeactivateHook({ of, onClose, onChanged }: HookDialogProps) {
+  const workspace = useWorkspace();
+  const update = useMutation(HookService.method.updateHook);
+  return (
+    <Confirm
+      title={`${HOOKS.deactivate} ${of.name}?`}
+      action={HOOKS.deactivate}
+      onClose={onClose}
+      onConfirm={async () => {
+        await update.mutateAsync({ workspace, hookId: of.id, active: false });
+        toast(`${of.name} is off`);
+        onChanged();
+      }}
+    >
+      <p>{HOOKS.deactivateText}</p>
+    </Confirm>
+  );
+}
+
+interface DeleteHookProps extends HookDialogProps {
+  onDeleted: () => void;
+}
+
+export function DeleteHook({ of, onClose, onDeleted }: DeleteHookProps) {
+  const workspace = useWorkspace();
+  const remove = useMutation(HookService.method.deleteHook);
+  return (
+    <Confirm
+      title={`${HOOKS.delete} ${of.name}?`}
+      action={HOOKS.delete}
+      onClose={onClose}
+      onConfirm={async () => {
+        await remove.mutateAsync({ workspace, hookId: of.id });
+        toast(`${of.name} is deleted`);
+        onDeleted();
+      }}
+    >
+      <p>
+        {HOOKS.deleteText} The last accepted call: <Time at={of.lastReceivedAt} />.
+      </p>
+    </Confirm>
+  );
+}

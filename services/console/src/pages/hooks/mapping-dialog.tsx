@@ -1,0 +1,74 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { useState } from "react";
+import * as v from "valibot";
+import { failureOf } from "../../rpc/errors.ts";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { HOOKS } from "../../text/en/hooks.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FailureText } from "../../ui/failure.tsx";
+import { Form } from "../../ui/form.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { ArgumentsFields, argumentsValue } from "./arguments-fields.tsx";
+import { DryRunResult } from "./dry-run-result.tsx";
+import type { HookDialogProps } from "./hook-dialogs.tsx";
+import styles from "./hooks.module.css";
+import { messageOf, pointersIn, sourceOf } from "./pointers.ts";
+import { SampleField } from "./sample-field.tsx";
+import { useDryRun } from "./use-dry-run.ts";
+import { NO_SAMPLE, type Sample, useSampleBody } from "./use-sample-body.ts";
+import { useTargets } from "./use-targets.ts";
+
+/** [IN-7] [IN-40] Edits where the arguments come from, and shows at once what a body becomes. */
+export function MappingDialog({ of, onClose, onChanged }: HookDialogProps) {
+  const workspace = useWorkspace();
+  const update = useMutation(HookService.method.updateHook);
+  const [opened] = useState(of);
+  const [source, setSource] = useState(() => sourceOf(of.arguments));
+  const [sample, setSample] = useState<Sample>(NO_SAMPLE);
+  const targets = useTargets();
+  const { case: kind, value: name } = opened.target?.target ?? {};
+  const target = targets.data?.find((each) => each.kind === kind && each.name === name);
+  const body = useSampleBody(sample);
+  const dryRun = useDryRun(opened.id, source, sample);
+  const isReady = targets.data !== undefined;
+  return (
+    <Dialog title={`${HOOKS.arguments} of ${opened.name}`} size="large" onClose={onClose}>
+      {targets.error && <FailureText failure={failureOf(targets.error)} onRetry={() => void targets.refetch()} />}
+      {isReady && (
+        <Form
+          schema={v.object({ arguments: argumentsValue(source) })}
+          submit={HOOKS.save}
+          onCancel={onClose}
+          onSubmit={async (_, overwrite) => {
+            await update.mutateAsync({
+              workspace,
+              hookId: opened.id,
+              arguments: messageOf(source),
+              expectedVersion: overwrite ? undefined : opened.version,
+            });
+            toast(`${opened.name} is saved`);
+            onChanged();
+            onClose();
+          }}
+        >
+          <div className={styles.mapping}>
+            <div className={styles.side}>
+              <ArgumentsFields
+                source={source}
+                onSource={setSource}
+                parameters={target?.parameters}
+                suggestions={pointersIn(body)}
+                violations={dryRun.byArgument}
+              />
+            </div>
+            <div className={styles.side}>
+              <SampleField hookId={opened.id} sample={sample} onSample={setSample} body={body} />
+              <DryRunResult of={dryRun} rows={source.from === "fields" ? [] : source.rows} hasBody={body !== ""} />
+            </div>
+          </div>
+        </Form>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,79 @@
+import { createClient } from "@connectrpc/connect";
+import { useQuery } from "@tanstack/react-query";
+import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { transport } from "../../rpc/transport.ts";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { HOOKS } from "../../text/en/hooks.ts";
+
+export interface Target {
+  kind: "tool" | "assistant";
+  name: string;
+  /** Why a hook cannot run it; empty when it can. */
+  refusal: string;
+  /** What a tool declares; undefined for an assistant, which takes anything. */
+  parameters: readonly Parameter[] | undefined;
+}
+
+export interface Parameter {
+  name: string;
+  type: string;
+  isRequired: boolean;
+}
+
+const PAGE_SIZE = 100;
+/** More tools than anybody looks through; it also bounds how often this asks. */
+const MAX_PAGES = 20;
+
+/** [IN-48] [IN-49] [IN-51] The rule of the server, which decides in the end. */
+export function refusalOf(definition: Readonly<Record<string, unknown>>): string {
+  if (definition.inbound_hook !== true && definition.external_api !== true) return HOOKS.isNotReleased;
+  return definition.async === true ? HOOKS.isAsync : "";
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+/** The arguments that a tool's definition declares. */
+export function parametersOf(definition: Readonly<Record<string, unknown>>): Parameter[] {
+  const { properties, required } = isObject(definition.parameters) ? definition.parameters : {};
+  if (!isObject(properties)) return [];
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    type: isObject(schema) && typeof schema.type === "string" ? schema.type : "",
+    isRequired: Array.isArray(required) && required.includes(name),
+  }));
+}
+
+async function readTools(workspace: string): Promise<Target[]> {
+  const tools = createClient(ToolService, transport);
+  const found: Target[] = [];
+  let pageToken = "";
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const answer = await tools.listTools({ workspace, pageSize: PAGE_SIZE, pageToken });
+    for (const { name, definition = {} } of answer.tools) {
+      found.push({ kind: "tool", name, refusal: refusalOf(definition), parameters: parametersOf(definition) });
+    }
+    pageToken = answer.nextPageToken;
+    if (pageToken === "") break;
+  }
+  return found;
+}
+
+async function readAssistants(workspace: string): Promise<Target[]> {
+  const { assistants } = await createClient(AssistantService, transport).listAssistants({ workspace });
+  return assistants.map(({ name, definition }) => ({
+    kind: "assistant",
+    name,
+    refusal: definition?.inboundHook === true ? "" : HOOKS.isNotReleased,
+    parameters: undefined,
+  }));
+}
+
+/** The tools and assistants of the workspace, with what keeps a hook from running them. */
+export function useTargets() {
+  const workspace = useWorkspace();
+  return useQuery({
+    queryKey: ["hook targets", workspace],
+    queryFn: async () => (await Promise.all([readTools(workspace), readAssistants(workspace)])).flat(),
+  });
+}
