@@ -1,0 +1,47 @@
+import { useQuery } from "@tanstack/react-query";
+import { failureOf } from "../../rpc/errors.ts";
+import { EVENTS } from "../../text/en/events.ts";
+import { CopyButton } from "../../ui/copy.tsx";
+import { FailureText } from "../../ui/failure.tsx";
+import styles from "./events.module.css";
+
+/** The gateway publishes a type's schema with one example of a whole body. */
+async function loadSchema(path: string) {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`The schema could not be loaded: status ${response.status}.`);
+  const { examples, ...schema } = await response.json();
+  return { example: JSON.stringify(examples?.[0], null, 2), schema: JSON.stringify(schema, null, 2) };
+}
+
+/** The example and the JSON Schema of an event type. */
+export function EventSchema({ type, path }: { type: string; path: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["event-schema", path],
+    queryFn: () => loadSchema(path),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (error) return <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />;
+  if (!data) return <p className={styles.dim}>Loading…</p>;
+  return (
+    <>
+      <JsonText title={EVENTS.example} of={type} text={data.example} />
+      <JsonText title={EVENTS.schema} of={type} text={data.schema} hint={EVENTS.schemaText} />
+    </>
+  );
+}
+
+function JsonText({ title, of, text, hint }: { title: string; of: string; text: string; hint?: string }) {
+  return (
+    <section className={styles.json}>
+      <header>
+        <h3>{title}</h3>
+        <CopyButton text={text} />
+      </header>
+      {hint && <p className={styles.dim}>{hint}</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+      <pre tabIndex={0} role="region" aria-label={`${title} of ${of}`}>
+        {text}
+      </pre>
+    </section>
+  );
+}
