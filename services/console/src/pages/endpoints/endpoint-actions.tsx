@@ -9,13 +9,12 @@ export type DialogName = "edit" | "test" | "rotate" | "deactivate" | "activate" 
 export function EndpointActions({ of, onDialog }: { of: Endpoint; onDialog: (dialog: DialogName) => void }) {
   return (
     <>
-      {of.active ? (
-        <Button onClick={() => onDialog("test")}>{ENDPOINTS.sendTest}</Button>
-      ) : (
+      {!of.active && (
         <Button kind="primary" onClick={() => onDialog("activate")}>
           {ENDPOINTS.activate}
         </Button>
       )}
+      <Button onClick={() => onDialog("test")}>{ENDPOINTS.sendTest}</Button>
       <Link
         to="/webhooks/deliveries"
         search={{ endpoint: String(of.id) } as never}

@@ -4,8 +4,10 @@ import { useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { VERIFY_CODE } from "../../text/en/receiver-code.ts";
 import { FailureText } from "../../ui/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/panel.tsx";
+import { CodeText } from "../events/code-text.tsx";
 import { type DialogName, EndpointActions } from "./endpoint-actions.tsx";
 import { DeleteEndpoint, EditEndpoint, RotateSecret } from "./endpoint-dialogs.tsx";
 import { factsOf } from "./endpoint-facts.tsx";
@@ -56,7 +58,7 @@ export function EndpointPanel({ endpointId, onClose, onChanged }: EndpointPanelP
       actions={endpoint && <EndpointActions of={endpoint} onDialog={setDialog} />}
     >
       {error && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
-      {endpoint?.active && isActivated && <MissedNotice endpointId={endpointId} />}
+      {endpoint && <MissedNotice endpointId={endpoint.id} isActivated={endpoint.active && isActivated} />}
       {endpoint && (
         <>
           {data.health && <Health of={endpoint} health={data.health} />}
@@ -64,6 +66,14 @@ export function EndpointPanel({ endpointId, onClose, onChanged }: EndpointPanelP
           <Facts facts={factsOf(endpoint)} />
           <Section title={ENDPOINTS.signature}>
             <SignatureCheck endpointId={endpoint.id} />
+          </Section>
+          <Section title={ENDPOINTS.verify}>
+            <CodeText
+              title={ENDPOINTS.verifyTitle}
+              of={ENDPOINTS.verify}
+              text={VERIFY_CODE}
+              hint={ENDPOINTS.verifyText}
+            />
           </Section>
           {Open && <Open of={endpoint} onClose={() => setDialog(undefined)} onChanged={changed} />}
         </>

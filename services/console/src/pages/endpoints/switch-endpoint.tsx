@@ -38,6 +38,7 @@ export function ActivateEndpoint({ of, onClose, onChanged }: EndpointDialogProps
       onClose={onClose}
       onConfirm={async () => {
         await update.mutateAsync({ workspace, endpointId: of.id, active: true });
+        toast(`${nameOf(of)} is active again`);
         onChanged();
       }}
     >

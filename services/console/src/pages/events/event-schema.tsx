@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { failureOf } from "../../rpc/errors.ts";
 import { EVENTS } from "../../text/en/events.ts";
-import { CopyButton } from "../../ui/copy.tsx";
 import { FailureText } from "../../ui/failure.tsx";
+import { CodeText } from "./code-text.tsx";
 import styles from "./events.module.css";
 
 /** The gateway publishes a type's schema with one example of a whole body. */
@@ -24,24 +24,8 @@ export function EventSchema({ type, path }: { type: string; path: string }) {
   if (!data) return <p className={styles.dim}>Loading…</p>;
   return (
     <>
-      <JsonText title={EVENTS.example} of={type} text={data.example} />
-      <JsonText title={EVENTS.schema} of={type} text={data.schema} hint={EVENTS.schemaText} />
+      <CodeText title={EVENTS.example} of={type} text={data.example} />
+      <CodeText title={EVENTS.schema} of={type} text={data.schema} hint={EVENTS.schemaText} />
     </>
-  );
-}
-
-function JsonText({ title, of, text, hint }: { title: string; of: string; text: string; hint?: string }) {
-  return (
-    <section className={styles.json}>
-      <header>
-        <h3>{title}</h3>
-        <CopyButton text={text} />
-      </header>
-      {hint && <p className={styles.dim}>{hint}</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-      <pre tabIndex={0} role="region" aria-label={`${title} of ${of}`}>
-        {text}
-      </pre>
-    </section>
   );
 }

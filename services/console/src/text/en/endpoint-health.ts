@@ -53,7 +53,16 @@ export function backlogText({
 }: Pick<EndpointHealth, "waiting" | "waitingIsMore" | "inFlight">): string {
   if (waiting === 0 && inFlight === 0) return "Nothing waits, and no attempt is under way.";
   const waits = waiting === 1 ? "1 delivery waits" : `${waitingCount({ waiting, waitingIsMore })} deliveries wait`;
-  return `${waits}, and ${inFlight === 1 ? "1 attempt is" : `${inFlight} attempts are`} under way.`;
+  return `${waits}, and ${ATTEMPTS[inFlight] ?? `${inFlight} attempts are`} under way.`;
+}
+
+const ATTEMPTS: Readonly<Record<number, string>> = { 0: "no attempt is", 1: "1 attempt is" };
+
+/** The events of the last 30 days that an endpoint should have received and did not. */
+export function missedText(events: number, more: boolean): string {
+  if (events === 0) return "It has missed no events.";
+  const count = `${events.toLocaleString("en")}${more ? "+" : ""}`;
+  return events === 1 ? "1 event has not reached it." : `${count} events have not reached it.`;
 }
 
 /** Why the delivery that has waited longest has no slot yet. */

@@ -54,11 +54,16 @@ export const ENDPOINTS = {
   testType: "Event",
   customName: "Name of the custom event",
   send: "Send",
-  activatedNotice: "The endpoint is active again. Events that it missed were not sent.",
+  activatedNotice: "The endpoint is active again.",
   replayMissed: "Replay what was missed",
+  showMissed: "Show them",
   health: "Health",
   backlog: "Waiting deliveries",
   showDelivery: "Show this delivery",
+  verify: "Verify signatures in your server",
+  verifyTitle: "JavaScript (Node.js)",
+  verifyText:
+    "Hash the raw body, before any parsing. The key is the whole secret, with whsec_. Refuse requests that are older than 5 minutes, and answer within 10 seconds: do longer work afterwards.",
   signature: "Check a signature",
   signatureText:
     "Paste a request as your server received it, and see what does not match. Your secret and signatures are never shown.",

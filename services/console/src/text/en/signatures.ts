@@ -1,5 +1,16 @@
 import { SignatureMistake } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+function durationText(seconds: number): string {
+  const [unit, size] = UNITS.find(([, each]) => seconds >= 2 * each) ?? ["second", 1];
+  return `${Math.round(seconds / size).toLocaleString("en")} ${unit}s`;
+}
+
 export const SIGNATURES = {
   noHeader: "No signature was found in the headers",
   malformed: "The signature header is malformed",
@@ -8,7 +19,7 @@ export const SIGNATURES = {
   inTime: "The time is within the tolerance of 5 minutes",
   outOfTime: "The time is outside the tolerance of 5 minutes",
   offText: (seconds: number) =>
-    `It was signed ${Math.abs(seconds).toLocaleString("en")} s ${seconds < 0 ? "after" : "before"} it was received. If you pasted an older request, enter when your server received it; otherwise check your server's clock.`,
+    `It was signed ${durationText(Math.abs(seconds))} ${seconds < 0 ? "after" : "before"} it was received. If you pasted an older request, enter when your server received it; otherwise check your server's clock.`,
   differsAt: (index: number) =>
     `The body differs from the one that was sent from byte ${index.toLocaleString("en")} on, counted from 0.`,
   secretReplaced: "The secret was rotated after this request was signed, so the current one cannot match.",
