@@ -135,7 +135,27 @@ describe("endpoints", () => {
     await client.updateEndpoint({ endpointId, events: { types: ["tool.completed"] } });
     await client.updateEndpoint({ endpointId, description: "" });
     const found = await client.getEndpoint({ endpointId });
-    expect(found.endpoint).toEqual({ ...endpoint, events: ["tool.completed"], description: "" });
+    const { savedAt: _, ...unchanged } = endpoint ?? {};
+    expect(found.endpoint).toMatchObject({ ...unchanged, events: ["tool.completed"], description: "", version: 3 });
+  });
+
+  it("[WMGMT-5] an edit that expects an older version changes nothing, and says who saved the newer one", async () => {
+    const { endpoint } = await create({ description: "first" }, "w-version");
+    expect(endpoint).toMatchObject({ version: 1, savedBy: "someone@acme.example" });
+    const endpointId = endpoint?.id ?? 0n;
+    const [ann, bob] = ["ann", "bob"].map((name) =>
+      rig.endpoints({ workspaceId: "w-version", email: `${name}@acme.example` }),
+    );
+    const saved = await ann?.updateEndpoint({ endpointId, description: "ann's", expectedVersion: 1 });
+    expect(saved?.endpoint).toMatchObject({ version: 2, savedBy: "ann@acme.example" });
+    await expect(
+      bob?.updateEndpoint({ endpointId, description: "bob's", active: false, expectedVersion: 1 }),
+    ).rejects.toEqual(
+      refusal(Code.Aborted, /^ann@acme\.example saved version 2 at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/),
+    );
+    expect((await bob?.getEndpoint({ endpointId }))?.endpoint).toEqual(saved?.endpoint);
+    const over = await bob?.updateEndpoint({ endpointId, description: "bob's" });
+    expect(over?.endpoint).toMatchObject({ version: 3, savedBy: "bob@acme.example", description: "bob's" });
   });
 
   it("[OUT] a workspace has at most 20 endpoints, also when they are created concurrently", async () => {

@@ -2,9 +2,10 @@
 // @generated from file toolgate/outbound_webhook/v1/endpoint.proto (package toolgate.outbound_webhook.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { DeliveryStatus } from "./delivery_pb.js";
 
 /**
  * Describes the file toolgate/outbound_webhook/v1/endpoint.proto.
@@ -72,6 +73,25 @@ export declare type Endpoint = Message<"toolgate.outbound_webhook.v1.Endpoint"> 
    * @generated from field: repeated string header_names = 10;
    */
   headerNames: string[];
+
+  /**
+   * 1 for a new endpoint; raised by each UpdateEndpoint.
+   *
+   * @generated from field: uint32 version = 11;
+   */
+  version: number;
+
+  /**
+   * Email address of who saved this version. Empty for endpoints that were last saved before versions were kept.
+   *
+   * @generated from field: string saved_by = 12;
+   */
+  savedBy: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp saved_at = 13;
+   */
+  savedAt?: Timestamp | undefined;
 };
 
 /**
@@ -79,6 +99,132 @@ export declare type Endpoint = Message<"toolgate.outbound_webhook.v1.Endpoint"> 
  * Use `create(EndpointSchema)` to create a new message.
  */
 export declare const EndpointSchema: GenMessage<Endpoint>;
+
+/**
+ * How the deliveries to an endpoint go now.
+ *
+ * @generated from message toolgate.outbound_webhook.v1.EndpointHealth
+ */
+export declare type EndpointHealth = Message<"toolgate.outbound_webhook.v1.EndpointHealth"> & {
+  /**
+   * @generated from field: uint64 endpoint_id = 1;
+   */
+  endpointId: bigint;
+
+  /**
+   * Due or waiting for a retry; counted up to 10,000.
+   *
+   * @generated from field: uint32 waiting = 2;
+   */
+  waiting: number;
+
+  /**
+   * There are more.
+   *
+   * @generated from field: bool waiting_is_more = 3;
+   */
+  waitingIsMore: boolean;
+
+  /**
+   * @generated from field: uint32 in_flight = 4;
+   */
+  inFlight: number;
+
+  /**
+   * When the delivery that has waited longest for a slot became due. Not set if none is due.
+   *
+   * @generated from field: google.protobuf.Timestamp oldest_due_at = 5;
+   */
+  oldestDueAt?: Timestamp | undefined;
+
+  /**
+   * When the next retry is due. Not set if a delivery is due or none is waiting.
+   *
+   * @generated from field: google.protobuf.Timestamp next_due_at = 6;
+   */
+  nextDueAt?: Timestamp | undefined;
+
+  /**
+   * Of the newest delivery that has been tried, among the last 100. Not set if none of them has been.
+   *
+   * @generated from field: toolgate.outbound_webhook.v1.AttemptResult last_result = 7;
+   */
+  lastResult?: AttemptResult | undefined;
+
+  /**
+   * Of the newest delivery that has failed or waits for a retry. Not set if there is none in the log.
+   *
+   * @generated from field: toolgate.outbound_webhook.v1.AttemptResult last_failure = 8;
+   */
+  lastFailure?: AttemptResult | undefined;
+};
+
+/**
+ * Describes the message toolgate.outbound_webhook.v1.EndpointHealth.
+ * Use `create(EndpointHealthSchema)` to create a new message.
+ */
+export declare const EndpointHealthSchema: GenMessage<EndpointHealth>;
+
+/**
+ * How the last attempt of a delivery ended.
+ *
+ * @generated from message toolgate.outbound_webhook.v1.AttemptResult
+ */
+export declare type AttemptResult = Message<"toolgate.outbound_webhook.v1.AttemptResult"> & {
+  /**
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId: string;
+
+  /**
+   * @generated from field: string event_type = 2;
+   */
+  eventType: string;
+
+  /**
+   * @generated from field: toolgate.outbound_webhook.v1.DeliveryStatus status = 3;
+   */
+  status: DeliveryStatus;
+
+  /**
+   * The number of the attempt.
+   *
+   * @generated from field: uint32 attempt = 4;
+   */
+  attempt: number;
+
+  /**
+   * 0 if there was no response.
+   *
+   * @generated from field: uint32 response_code = 5;
+   */
+  responseCode: number;
+
+  /**
+   * @generated from field: uint32 duration_ms = 6;
+   */
+  durationMs: number;
+
+  /**
+   * Why it failed; empty if it did not.
+   *
+   * @generated from field: string error = 7;
+   */
+  error: string;
+
+  /**
+   * When it ended.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 8;
+   */
+  at?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message toolgate.outbound_webhook.v1.AttemptResult.
+ * Use `create(AttemptResultSchema)` to create a new message.
+ */
+export declare const AttemptResultSchema: GenMessage<AttemptResult>;
 
 /**
  * The names of tools; empty for all.
@@ -211,6 +357,20 @@ export declare type ListEndpointsRequest = Message<"toolgate.outbound_webhook.v1
    * @generated from field: string workspace = 1;
    */
   workspace: string;
+
+  /**
+   * Only endpoints whose URL or description contains this, ignoring case.
+   *
+   * @generated from field: string search = 2;
+   */
+  search: string;
+
+  /**
+   * Only endpoints of this status, when set.
+   *
+   * @generated from field: toolgate.outbound_webhook.v1.EndpointStatus status = 3;
+   */
+  status: EndpointStatus;
 };
 
 /**
@@ -224,11 +384,18 @@ export declare const ListEndpointsRequestSchema: GenMessage<ListEndpointsRequest
  */
 export declare type ListEndpointsResponse = Message<"toolgate.outbound_webhook.v1.ListEndpointsResponse"> & {
   /**
-   * All of them: a workspace has at most 20.
+   * All that match: a workspace has at most 20.
    *
    * @generated from field: repeated toolgate.outbound_webhook.v1.Endpoint endpoints = 1;
    */
   endpoints: Endpoint[];
+
+  /**
+   * One of each endpoint, in the same order.
+   *
+   * @generated from field: repeated toolgate.outbound_webhook.v1.EndpointHealth health = 2;
+   */
+  health: EndpointHealth[];
 };
 
 /**
@@ -266,6 +433,11 @@ export declare type GetEndpointResponse = Message<"toolgate.outbound_webhook.v1.
    * @generated from field: toolgate.outbound_webhook.v1.Endpoint endpoint = 1;
    */
   endpoint?: Endpoint | undefined;
+
+  /**
+   * @generated from field: toolgate.outbound_webhook.v1.EndpointHealth health = 2;
+   */
+  health?: EndpointHealth | undefined;
 };
 
 /**
@@ -321,6 +493,13 @@ export declare type UpdateEndpointRequest = Message<"toolgate.outbound_webhook.v
    * @generated from field: toolgate.outbound_webhook.v1.CustomHeaders headers = 8;
    */
   headers?: CustomHeaders | undefined;
+
+  /**
+   * The version that the caller has seen. Without it, the last write wins.
+   *
+   * @generated from field: optional uint32 expected_version = 9;
+   */
+  expectedVersion?: number | undefined;
 };
 
 /**
@@ -462,6 +641,42 @@ export declare type SendTestEventResponse = Message<"toolgate.outbound_webhook.v
 export declare const SendTestEventResponseSchema: GenMessage<SendTestEventResponse>;
 
 /**
+ * @generated from enum toolgate.outbound_webhook.v1.EndpointStatus
+ */
+export enum EndpointStatus {
+  /**
+   * @generated from enum value: ENDPOINT_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Active, and its last delivery did not fail.
+   *
+   * @generated from enum value: ENDPOINT_STATUS_ACTIVE = 1;
+   */
+  ACTIVE = 1,
+
+  /**
+   * Active, and failures_in_a_row is not 0.
+   *
+   * @generated from enum value: ENDPOINT_STATUS_FAILING = 2;
+   */
+  FAILING = 2,
+
+  /**
+   * Not active, because a user or five failed deliveries in a row deactivated it.
+   *
+   * @generated from enum value: ENDPOINT_STATUS_DEACTIVATED = 3;
+   */
+  DEACTIVATED = 3,
+}
+
+/**
+ * Describes the enum toolgate.outbound_webhook.v1.EndpointStatus.
+ */
+export declare const EndpointStatusSchema: GenEnum<EndpointStatus>;
+
+/**
  * Management of outgoing webhook endpoints. Ids of another workspace fail with not_found.
  *
  * @generated from service toolgate.outbound_webhook.v1.EndpointService
@@ -478,6 +693,8 @@ export declare const EndpointService: GenService<{
     output: typeof CreateEndpointResponseSchema;
   },
   /**
+   * In the order of their creation, each with how its deliveries go now.
+   *
    * @generated from rpc toolgate.outbound_webhook.v1.EndpointService.ListEndpoints
    */
   listEndpoints: {
@@ -495,7 +712,8 @@ export declare const EndpointService: GenService<{
   },
   /**
    * Changes the fields that the request sets. Setting active to false cancels outstanding retries;
-   * setting it to true resets the failure counter.
+   * setting it to true resets the failure counter. Fails with aborted, and changes nothing, if expected_version is set and no
+   * longer the endpoint's version.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.EndpointService.UpdateEndpoint
    */

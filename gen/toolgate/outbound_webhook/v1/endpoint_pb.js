@@ -2,15 +2,16 @@
 // @generated from file toolgate/outbound_webhook/v1/endpoint.proto (package toolgate.outbound_webhook.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_toolgate_options_v1_access } from "../../options/v1/access_pb.js";
+import { file_toolgate_outbound_webhook_v1_delivery } from "./delivery_pb.js";
 
 /**
  * Describes the file toolgate/outbound_webhook/v1/endpoint.proto.
  */
 export const file_toolgate_outbound_webhook_v1_endpoint = /*@__PURE__*/
-  fileDesc("Cit0b29sZ2F0ZS9vdXRib3VuZF93ZWJob29rL3YxL2VuZHBvaW50LnByb3RvEhx0b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxIvwBCghFbmRwb2ludBIKCgJpZBgBIAEoBBILCgN1cmwYAiABKAkSDgoGZXZlbnRzGAMgAygJEhMKC2Rlc2NyaXB0aW9uGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIZChFmYWlsdXJlc19pbl9hX3JvdxgGIAEoDRIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5kZWFjdGl2YXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFdG9vbHMYCSADKAkSFAoMaGVhZGVyX25hbWVzGAogAygJIhoKCVRvb2xOYW1lcxINCgVuYW1lcxgBIAMoCSKHAQoNQ3VzdG9tSGVhZGVycxJHCgZ2YWx1ZXMYASADKAsyNy50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLkN1c3RvbUhlYWRlcnMuVmFsdWVzRW50cnkaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIbCgpFdmVudFR5cGVzEg0KBXR5cGVzGAEgAygJIqkBChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEgsKA3VybBgCIAEoCRIOCgZldmVudHMYAyADKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDQoFdG9vbHMYBSADKAkSPAoHaGVhZGVycxgGIAEoCzIrLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuQ3VzdG9tSGVhZGVycyJiChZDcmVhdGVFbmRwb2ludFJlc3BvbnNlEjgKCGVuZHBvaW50GAEgASgLMiYudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5FbmRwb2ludBIOCgZzZWNyZXQYAiABKAkiKQoUTGlzdEVuZHBvaW50c1JlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJIlIKFUxpc3RFbmRwb2ludHNSZXNwb25zZRI5CgllbmRwb2ludHMYASADKAsyJi50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLkVuZHBvaW50IjwKEkdldEVuZHBvaW50UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAQiTwoTR2V0RW5kcG9pbnRSZXNwb25zZRI4CghlbmRwb2ludBgBIAEoCzImLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuRW5kcG9pbnQi0wIKFVVwZGF0ZUVuZHBvaW50UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAQSEAoDdXJsGAMgASgJSACIAQESOAoGZXZlbnRzGAQgASgLMigudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5FdmVudFR5cGVzEhgKC2Rlc2NyaXB0aW9uGAUgASgJSAGIAQESEwoGYWN0aXZlGAYgASgISAKIAQESNgoFdG9vbHMYByABKAsyJy50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLlRvb2xOYW1lcxI8CgdoZWFkZXJzGAggASgLMisudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5DdXN0b21IZWFkZXJzQgYKBF91cmxCDgoMX2Rlc2NyaXB0aW9uQgkKB19hY3RpdmUiUgoWVXBkYXRlRW5kcG9pbnRSZXNwb25zZRI4CghlbmRwb2ludBgBIAEoCzImLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuRW5kcG9pbnQiPwoVRGVsZXRlRW5kcG9pbnRSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoBCIYChZEZWxldGVFbmRwb2ludFJlc3BvbnNlIj0KE1JvdGF0ZVNlY3JldFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgEIiYKFFJvdGF0ZVNlY3JldFJlc3BvbnNlEg4KBnNlY3JldBgBIAEoCSJMChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAQSDAoEdHlwZRgDIAEoCSIsChVTZW5kVGVzdEV2ZW50UmVzcG9uc2USEwoLZGVsaXZlcnlfaWQYASABKAkylAcKD0VuZHBvaW50U2VydmljZRKBAQoOQ3JlYXRlRW5kcG9pbnQSMy50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLkNyZWF0ZUVuZHBvaW50UmVxdWVzdBo0LnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuQ3JlYXRlRW5kcG9pbnRSZXNwb25zZSIEiLUYBBJ+Cg1MaXN0RW5kcG9pbnRzEjIudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5MaXN0RW5kcG9pbnRzUmVxdWVzdBozLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuTGlzdEVuZHBvaW50c1Jlc3BvbnNlIgSItRgEEngKC0dldEVuZHBvaW50EjAudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5HZXRFbmRwb2ludFJlcXVlc3QaMS50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLkdldEVuZHBvaW50UmVzcG9uc2UiBIi1GAQSgQEKDlVwZGF0ZUVuZHBvaW50EjMudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5VcGRhdGVFbmRwb2ludFJlcXVlc3QaNC50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLlVwZGF0ZUVuZHBvaW50UmVzcG9uc2UiBIi1GAQSgQEKDkRlbGV0ZUVuZHBvaW50EjMudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5EZWxldGVFbmRwb2ludFJlcXVlc3QaNC50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLkRlbGV0ZUVuZHBvaW50UmVzcG9uc2UiBIi1GAQSewoMUm90YXRlU2VjcmV0EjEudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5Sb3RhdGVTZWNyZXRSZXF1ZXN0GjIudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5Sb3RhdGVTZWNyZXRSZXNwb25zZSIEiLUYBBJ+Cg1TZW5kVGVzdEV2ZW50EjIudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBozLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuU2VuZFRlc3RFdmVudFJlc3BvbnNlIgSItRgEYgZwcm90bzM", [file_google_protobuf_timestamp, file_toolgate_options_v1_access]);
+  fileDesc("Cit0b29sZ2F0ZS9vdXRib3VuZF93ZWJob29rL3YxL2VuZHBvaW50LnByb3RvEhx0b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxIs0CCghFbmRwb2ludBIKCgJpZBgBIAEoBBILCgN1cmwYAiABKAkSDgoGZXZlbnRzGAMgAygJEhMKC2Rlc2NyaXB0aW9uGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIZChFmYWlsdXJlc19pbl9hX3JvdxgGIAEoDRIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5kZWFjdGl2YXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFdG9vbHMYCSADKAkSFAoMaGVhZGVyX25hbWVzGAogAygJEg8KB3ZlcnNpb24YCyABKA0SEAoIc2F2ZWRfYnkYDCABKAkSLAoIc2F2ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIssCCg5FbmRwb2ludEhlYWx0aBITCgtlbmRwb2ludF9pZBgBIAEoBBIPCgd3YWl0aW5nGAIgASgNEhcKD3dhaXRpbmdfaXNfbW9yZRgDIAEoCBIRCglpbl9mbGlnaHQYBCABKA0SMQoNb2xkZXN0X2R1ZV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLbmV4dF9kdWVfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEkAKC2xhc3RfcmVzdWx0GAcgASgLMisudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5BdHRlbXB0UmVzdWx0EkEKDGxhc3RfZmFpbHVyZRgIIAEoCzIrLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuQXR0ZW1wdFJlc3VsdCLqAQoNQXR0ZW1wdFJlc3VsdBITCgtkZWxpdmVyeV9pZBgBIAEoCRISCgpldmVudF90eXBlGAIgASgJEjwKBnN0YXR1cxgDIAEoDjIsLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuRGVsaXZlcnlTdGF0dXMSDwoHYXR0ZW1wdBgEIAEoDRIVCg1yZXNwb25zZV9jb2RlGAUgASgNEhMKC2R1cmF0aW9uX21zGAYgASgNEg0KBWVycm9yGAcgASgJEiYKAmF0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIaCglUb29sTmFtZXMSDQoFbmFtZXMYASADKAkihwEKDUN1c3RvbUhlYWRlcnMSRwoGdmFsdWVzGAEgAygLMjcudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5DdXN0b21IZWFkZXJzLlZhbHVlc0VudHJ5Gi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiGwoKRXZlbnRUeXBlcxINCgV0eXBlcxgBIAMoCSKpAQoVQ3JlYXRlRW5kcG9pbnRSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRILCgN1cmwYAiABKAkSDgoGZXZlbnRzGAMgAygJEhMKC2Rlc2NyaXB0aW9uGAQgASgJEg0KBXRvb2xzGAUgAygJEjwKB2hlYWRlcnMYBiABKAsyKy50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLkN1c3RvbUhlYWRlcnMiYgoWQ3JlYXRlRW5kcG9pbnRSZXNwb25zZRI4CghlbmRwb2ludBgBIAEoCzImLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuRW5kcG9pbnQSDgoGc2VjcmV0GAIgASgJIncKFExpc3RFbmRwb2ludHNSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIOCgZzZWFyY2gYAiABKAkSPAoGc3RhdHVzGAMgASgOMiwudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5FbmRwb2ludFN0YXR1cyKQAQoVTGlzdEVuZHBvaW50c1Jlc3BvbnNlEjkKCWVuZHBvaW50cxgBIAMoCzImLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuRW5kcG9pbnQSPAoGaGVhbHRoGAIgAygLMiwudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5FbmRwb2ludEhlYWx0aCI8ChJHZXRFbmRwb2ludFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgEIo0BChNHZXRFbmRwb2ludFJlc3BvbnNlEjgKCGVuZHBvaW50GAEgASgLMiYudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5FbmRwb2ludBI8CgZoZWFsdGgYAiABKAsyLC50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLkVuZHBvaW50SGVhbHRoIocDChVVcGRhdGVFbmRwb2ludFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgEEhAKA3VybBgDIAEoCUgAiAEBEjgKBmV2ZW50cxgEIAEoCzIoLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuRXZlbnRUeXBlcxIYCgtkZXNjcmlwdGlvbhgFIAEoCUgBiAEBEhMKBmFjdGl2ZRgGIAEoCEgCiAEBEjYKBXRvb2xzGAcgASgLMicudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5Ub29sTmFtZXMSPAoHaGVhZGVycxgIIAEoCzIrLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuQ3VzdG9tSGVhZGVycxIdChBleHBlY3RlZF92ZXJzaW9uGAkgASgNSAOIAQFCBgoEX3VybEIOCgxfZGVzY3JpcHRpb25CCQoHX2FjdGl2ZUITChFfZXhwZWN0ZWRfdmVyc2lvbiJSChZVcGRhdGVFbmRwb2ludFJlc3BvbnNlEjgKCGVuZHBvaW50GAEgASgLMiYudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5FbmRwb2ludCI/ChVEZWxldGVFbmRwb2ludFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgEIhgKFkRlbGV0ZUVuZHBvaW50UmVzcG9uc2UiPQoTUm90YXRlU2VjcmV0UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSEwoLZW5kcG9pbnRfaWQYAiABKAQiJgoUUm90YXRlU2VjcmV0UmVzcG9uc2USDgoGc2VjcmV0GAEgASgJIkwKFFNlbmRUZXN0RXZlbnRSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoBBIMCgR0eXBlGAMgASgJIiwKFVNlbmRUZXN0RXZlbnRSZXNwb25zZRITCgtkZWxpdmVyeV9pZBgBIAEoCSqLAQoORW5kcG9pbnRTdGF0dXMSHwobRU5EUE9JTlRfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoWRU5EUE9JTlRfU1RBVFVTX0FDVElWRRABEhsKF0VORFBPSU5UX1NUQVRVU19GQUlMSU5HEAISHwobRU5EUE9JTlRfU1RBVFVTX0RFQUNUSVZBVEVEEAMylAcKD0VuZHBvaW50U2VydmljZRKBAQoOQ3JlYXRlRW5kcG9pbnQSMy50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLkNyZWF0ZUVuZHBvaW50UmVxdWVzdBo0LnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuQ3JlYXRlRW5kcG9pbnRSZXNwb25zZSIEiLUYBBJ+Cg1MaXN0RW5kcG9pbnRzEjIudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5MaXN0RW5kcG9pbnRzUmVxdWVzdBozLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuTGlzdEVuZHBvaW50c1Jlc3BvbnNlIgSItRgEEngKC0dldEVuZHBvaW50EjAudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5HZXRFbmRwb2ludFJlcXVlc3QaMS50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLkdldEVuZHBvaW50UmVzcG9uc2UiBIi1GAQSgQEKDlVwZGF0ZUVuZHBvaW50EjMudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5VcGRhdGVFbmRwb2ludFJlcXVlc3QaNC50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLlVwZGF0ZUVuZHBvaW50UmVzcG9uc2UiBIi1GAQSgQEKDkRlbGV0ZUVuZHBvaW50EjMudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5EZWxldGVFbmRwb2ludFJlcXVlc3QaNC50b29sZ2F0ZS5vdXRib3VuZF93ZWJob29rLnYxLkRlbGV0ZUVuZHBvaW50UmVzcG9uc2UiBIi1GAQSewoMUm90YXRlU2VjcmV0EjEudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5Sb3RhdGVTZWNyZXRSZXF1ZXN0GjIudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5Sb3RhdGVTZWNyZXRSZXNwb25zZSIEiLUYBBJ+Cg1TZW5kVGVzdEV2ZW50EjIudG9vbGdhdGUub3V0Ym91bmRfd2ViaG9vay52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBozLnRvb2xnYXRlLm91dGJvdW5kX3dlYmhvb2sudjEuU2VuZFRlc3RFdmVudFJlc3BvbnNlIgSItRgEYgZwcm90bzM", [file_google_protobuf_timestamp, file_toolgate_options_v1_access, file_toolgate_outbound_webhook_v1_delivery]);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.Endpoint.
@@ -20,123 +21,149 @@ export const EndpointSchema = /*@__PURE__*/
   messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 0);
 
 /**
+ * Describes the message toolgate.outbound_webhook.v1.EndpointHealth.
+ * Use `create(EndpointHealthSchema)` to create a new message.
+ */
+export const EndpointHealthSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 1);
+
+/**
+ * Describes the message toolgate.outbound_webhook.v1.AttemptResult.
+ * Use `create(AttemptResultSchema)` to create a new message.
+ */
+export const AttemptResultSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 2);
+
+/**
  * Describes the message toolgate.outbound_webhook.v1.ToolNames.
  * Use `create(ToolNamesSchema)` to create a new message.
  */
 export const ToolNamesSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 1);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 3);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.CustomHeaders.
  * Use `create(CustomHeadersSchema)` to create a new message.
  */
 export const CustomHeadersSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 2);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 4);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.EventTypes.
  * Use `create(EventTypesSchema)` to create a new message.
  */
 export const EventTypesSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 3);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 5);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.CreateEndpointRequest.
  * Use `create(CreateEndpointRequestSchema)` to create a new message.
  */
 export const CreateEndpointRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 4);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 6);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.CreateEndpointResponse.
  * Use `create(CreateEndpointResponseSchema)` to create a new message.
  */
 export const CreateEndpointResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 5);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 7);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.ListEndpointsRequest.
  * Use `create(ListEndpointsRequestSchema)` to create a new message.
  */
 export const ListEndpointsRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 6);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 8);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.ListEndpointsResponse.
  * Use `create(ListEndpointsResponseSchema)` to create a new message.
  */
 export const ListEndpointsResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 7);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 9);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.GetEndpointRequest.
  * Use `create(GetEndpointRequestSchema)` to create a new message.
  */
 export const GetEndpointRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 8);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 10);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.GetEndpointResponse.
  * Use `create(GetEndpointResponseSchema)` to create a new message.
  */
 export const GetEndpointResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 9);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 11);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.UpdateEndpointRequest.
  * Use `create(UpdateEndpointRequestSchema)` to create a new message.
  */
 export const UpdateEndpointRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 10);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 12);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.UpdateEndpointResponse.
  * Use `create(UpdateEndpointResponseSchema)` to create a new message.
  */
 export const UpdateEndpointResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 11);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 13);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.DeleteEndpointRequest.
  * Use `create(DeleteEndpointRequestSchema)` to create a new message.
  */
 export const DeleteEndpointRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 12);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 14);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.DeleteEndpointResponse.
  * Use `create(DeleteEndpointResponseSchema)` to create a new message.
  */
 export const DeleteEndpointResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 13);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 15);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.RotateSecretRequest.
  * Use `create(RotateSecretRequestSchema)` to create a new message.
  */
 export const RotateSecretRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 14);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 16);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.RotateSecretResponse.
  * Use `create(RotateSecretResponseSchema)` to create a new message.
  */
 export const RotateSecretResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 15);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 17);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.SendTestEventRequest.
  * Use `create(SendTestEventRequestSchema)` to create a new message.
  */
 export const SendTestEventRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 16);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 18);
 
 /**
  * Describes the message toolgate.outbound_webhook.v1.SendTestEventResponse.
  * Use `create(SendTestEventResponseSchema)` to create a new message.
  */
 export const SendTestEventResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 17);
+  messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 19);
+
+/**
+ * Describes the enum toolgate.outbound_webhook.v1.EndpointStatus.
+ */
+export const EndpointStatusSchema = /*@__PURE__*/
+  enumDesc(file_toolgate_outbound_webhook_v1_endpoint, 0);
+
+/**
+ * @generated from enum toolgate.outbound_webhook.v1.EndpointStatus
+ */
+export const EndpointStatus = /*@__PURE__*/
+  tsEnum(EndpointStatusSchema);
 
 /**
  * Management of outgoing webhook endpoints. Ids of another workspace fail with not_found.

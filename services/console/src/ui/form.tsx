@@ -7,7 +7,8 @@ import { FailureText } from "./failure.tsx";
 import styles from "./form.module.css";
 
 type Errors = Readonly<Record<string, string>>;
-const ErrorsContext = createContext<Errors>({});
+/** What is wrong with the fields of the form, by name. */
+export const ErrorsContext = createContext<Errors>({});
 
 /** Errors of fields that belong to no form, by the fields' names. */
 export function FieldErrors({ errors, children }: { errors: Errors; children: ReactNode }) {

@@ -14,7 +14,12 @@ export interface EndpointRow {
   /** Empty: all. */
   tools: string[];
   headerNames: string[];
+  version: number;
+  savedBy: string;
+  savedAt: Date;
 }
+
+export type EndpointStatusName = "active" | "failing" | "deactivated";
 
 /** Custom headers as they are stored; null when there are none. */
 export interface SealedHeaders {
@@ -29,7 +34,14 @@ export interface EndpointKey {
 }
 
 const COLUMNS = `id, url, events, description, active, failures_in_a_row as "failuresInARow",
-  created_at as "createdAt", deactivated_at as "deactivatedAt", tools, header_names as "headerNames"`;
+  created_at as "createdAt", deactivated_at as "deactivatedAt", tools, header_names as "headerNames",
+  version, saved_by as "savedBy", coalesce(saved_at, created_at) as "savedAt"`;
+
+const STATUS_CONDITIONS: Record<EndpointStatusName, string> = {
+  active: "active and failures_in_a_row = 0",
+  failing: "active and failures_in_a_row > 0",
+  deactivated: "not active",
+};
 
 /** Takes the lock under which endpoints and deliveries change. Has to come first in a transaction. */
 export async function lockWorkspace(db: Queryable, workspaceId: string): Promise<void> {
@@ -60,26 +72,40 @@ export async function insertEndpoint(
     description: string;
     secret: Buffer;
     createdAt: Date;
+    createdBy: string;
     tools: string[];
     headers: SealedHeaders;
   },
 ): Promise<EndpointRow> {
-  const { id, workspaceId, workspace, url, events, description, secret, createdAt, tools, headers } = endpoint;
+  const { id, workspaceId, workspace, url, events, description, secret, createdAt, createdBy, tools, headers } =
+    endpoint;
   const { rows } = await db.query(
     `insert into outbound_webhook.endpoint
-       (id, workspace_id, workspace, url, events, description, secret, created_at, tools, sealed_headers, header_names)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       (id, workspace_id, workspace, url, events, description, secret, created_at, saved_at, saved_by, tools,
+        sealed_headers, header_names)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12)
      returning ${COLUMNS}`,
-    [id, workspaceId, workspace, url, events, description, secret, createdAt, tools, headers.sealed, headers.names],
+    [
+      ...[id, workspaceId, workspace, url, events, description, secret, createdAt, createdBy, tools],
+      ...[headers.sealed, headers.names],
+    ],
   );
   return rows[0];
 }
 
-export async function listEndpoints(db: Queryable, workspaceId: string): Promise<EndpointRow[]> {
+/** `search`: part of the URL or description; case does not matter. */
+export async function listEndpoints(
+  db: Queryable,
+  workspaceId: string,
+  { search, status }: { search: string; status: EndpointStatusName | undefined },
+): Promise<EndpointRow[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from outbound_webhook.endpoint where workspace_id = $1 and deleted_at is null
+    `select ${COLUMNS} from outbound_webhook.endpoint
+     where workspace_id = $1 and deleted_at is null
+       and (position(lower($2) in lower(url)) > 0 or position(lower($2) in lower(description)) > 0)
+       and ${status ? STATUS_CONDITIONS[status] : "true"}
      order by created_at, id`,
-    [workspaceId],
+    [workspaceId, search],
   );
   return rows;
 }
@@ -92,7 +118,7 @@ export async function findEndpoint(db: Queryable, key: EndpointKey): Promise<End
   return rows[0];
 }
 
-/** Changes only the given fields. Activation resets the failure counter. [OUT-50] */
+/** Changes only the given fields, and raises the version. Activation resets the failure counter. [OUT-50] */
 export async function updateEndpoint(
   db: Queryable,
   key: EndpointKey,
@@ -104,6 +130,7 @@ export async function updateEndpoint(
     tools?: string[];
     headers?: SealedHeaders;
     now: Date;
+    savedBy: string;
   },
 ): Promise<EndpointRow | undefined> {
   const { rows } = await db.query(
@@ -117,7 +144,10 @@ export async function updateEndpoint(
        active = coalesce($6, active),
        tools = coalesce($8, tools),
        sealed_headers = case when $10::text[] is null then sealed_headers else $9::bytea end,
-       header_names = coalesce($10, header_names)
+       header_names = coalesce($10, header_names),
+       version = version + 1,
+       saved_by = $11,
+       saved_at = $7
      where workspace_id = $1 and id = $2 and deleted_at is null
      returning ${COLUMNS}`,
     [
@@ -131,6 +161,7 @@ export async function updateEndpoint(
       change.tools ?? null,
       change.headers?.sealed ?? null,
       change.headers?.names ?? null,
+      change.savedBy,
     ],
   );
   return rows[0];

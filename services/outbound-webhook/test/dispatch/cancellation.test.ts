@@ -36,7 +36,8 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
     await database[Symbol.asyncDispose]();
   });
 
-  const deactivate = (key: EndpointKey, now: Date) => updateEndpoint(database.pool, key, { active: false, now });
+  const deactivate = (key: EndpointKey, now: Date) =>
+    updateEndpoint(database.pool, key, { active: false, savedBy: "someone", now });
   const claim = async (now: Date) => {
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
     return (await createClaimStore(database.queuePool, QUEUE).claim(now, leaseUntil)).deliveries;
@@ -126,7 +127,7 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
     const key = await database.addEndpoint("w");
     await database.addBacklog(key, 1, NOW);
     await deactivate(key, after(10));
-    await updateEndpoint(database.pool, key, { active: true, now: after(20) });
+    await updateEndpoint(database.pool, key, { active: true, savedBy: "someone", now: after(20) });
     await database.addBacklog(key, 1, after(30));
     const claimed = await claim(after(40));
     expect(claimed.map(({ wanted }) => wanted)).toEqual([false, true]);

@@ -6,6 +6,7 @@ import { explainingPool } from "@toolgate/testbed/plan-cost";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeliveryFilter } from "../../src/domain/delivery-filter.ts";
+import { MAX_LOOKED_AT, readHealth } from "../../src/store/log/health.ts";
 import { searchDeliveries } from "../../src/store/log/search.ts";
 import { maintainPartitions } from "../../src/store/retention.ts";
 
@@ -131,6 +132,23 @@ describe("the cost of a search of the delivery log", () => {
       expect(rows).toBeGreaterThan(MAX_ROWS_READ / 2);
       expect([...ways]).toEqual(["Index Only Scan"]);
     }
+  });
+
+  it("[OUT-11] [NFR] the health of an endpoint reads a bounded number of its deliveries", async () => {
+    const endpoints = [BUSY_ENDPOINT, OUTAGE_ENDPOINT, QUIET_ENDPOINT];
+    await pool.query(
+      `insert into outbound_webhook.endpoint (id, workspace_id, workspace, url, events, secret, created_at)
+       select id, 'w', 'w', 'https://receiver.example/', '{}', '', $2 from unnest($1::bigint[]) as made (id)`,
+      [endpoints, NOW],
+    );
+    const { pool: explaining, cost } = explainingPool(pool, "delivery_");
+    const client = await explaining.connect();
+    const health = await readHealth(client, "w", endpoints);
+    client.release();
+    expect(health.get(BUSY_ENDPOINT)?.waiting).toBe(BACKLOG);
+    expect(health.get(QUIET_ENDPOINT)?.lastFailure).toMatchObject({ status: "failed" });
+    // Each of three searches looks at the first row of each partition.
+    expect(cost.rows).toBeLessThanOrEqual(endpoints.length * (MAX_LOOKED_AT + 3 * DAYS * 2));
   });
 
   it("[OUT-11] [NFR] reads no more rows when the table's statistics are out of date", async () => {

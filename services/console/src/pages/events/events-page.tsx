@@ -1,5 +1,65 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { EventService, type EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { EVENTS } from "../../text/en/events.ts";
 import { Page } from "../../ui/page.tsx";
+import { type Column, ResourceList } from "../../ui/resource-list.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
+import { useList } from "../../ui/use-list.ts";
+import { EventPanel } from "./event-panel.tsx";
+import { EventSource, groupOf } from "./event-source.tsx";
 
+const route = getRouteApi("/shell/managed/webhooks/events");
+
+const COLUMNS: readonly Column<EventType>[] = [
+  { header: "Group", width: "120px", render: ({ type }) => groupOf(type) },
+  { header: "Status", width: "160px", render: (type) => <EventSource {...type} /> },
+  { header: EVENTS.whenSent, width: "minmax(160px, 4fr)", render: ({ description }) => description },
+];
+
+/** [EVT-7] The closed catalogue of what endpoints can receive. */
 export function EventsPage() {
-  return <Page title="events">{null}</Page>;
+  const workspace = useWorkspace();
+  const { open, at, search = "" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const part = search.toLowerCase();
+  const list = useList(
+    EventService.method.listEventTypes,
+    { workspace },
+    {
+      rowsOf: (page) => page.eventTypes,
+      keyOf: ({ type }) => type,
+      isHeld: open !== undefined,
+    },
+  );
+  const rows = list.rows.filter(({ type, description }) => `${type}\n${description}`.toLowerCase().includes(part));
+  const opened = list.rows.find(({ type }) => type === open);
+  return (
+    <Page
+      title={EVENTS.title}
+      toolbar={
+        <SearchField
+          label={EVENTS.search}
+          value={search || undefined}
+          onValue={(value) => set({ search: value, at: undefined })}
+        />
+      }
+      panel={opened && <EventPanel key={open} of={opened} onClose={() => set({ open: undefined })} />}
+    >
+      <ResourceList
+        label={EVENTS.title}
+        list={{ ...list, rows }}
+        columns={COLUMNS}
+        nameOf={({ type }) => <code>{type}</code>}
+        open={open}
+        onOpen={(type) => set({ open: type })}
+        empty={{ title: EVENTS.empty, text: EVENTS.emptyText }}
+        isFiltered={search !== ""}
+        onClearFilters={() => set({ search: undefined })}
+        at={at}
+        onAt={(first) => set({ at: first })}
+      />
+    </Page>
+  );
 }

@@ -16,7 +16,7 @@ import { type FullCap, type Waiting, waitingOf } from "../../domain/waiting.ts";
 import type { AttemptRow, DeliveryRow } from "../../store/log/read.ts";
 import { invalidArgument } from "../request-fields.ts";
 
-const STATUS: Record<DeliveryStatusName, DeliveryStatus> = {
+export const STATUS: Record<DeliveryStatusName, DeliveryStatus> = {
   pending: DeliveryStatus.PENDING,
   retrying: DeliveryStatus.RETRYING,
   delivered: DeliveryStatus.DELIVERED,

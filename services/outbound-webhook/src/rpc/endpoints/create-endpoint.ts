@@ -48,7 +48,7 @@ export const createEndpoint: Handler<Context, typeof EndpointService.method.crea
     const sealed = secretBox.seal(secret, sealingContext(id));
     const at = now();
     const values = { url, events, description, tools, headers: sealHeaders(secretBox, id, headers) };
-    const row = { id, workspaceId, workspace, ...values, secret: sealed, createdAt: at };
+    const row = { id, workspaceId, workspace, ...values, secret: sealed, createdAt: at, createdBy: principal.email };
     const inserted = await insertEndpoint(client, row);
     await auditEndpoint(client, inserted, { principal, at, action: "endpoint.create" });
     return inserted;

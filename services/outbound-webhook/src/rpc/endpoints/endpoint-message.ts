@@ -4,11 +4,12 @@ import { timestampOf } from "@toolgate/service-host/time";
 import type { EndpointRow } from "../../store/endpoint.ts";
 
 export function toEndpoint(row: EndpointRow): MessageInitShape<typeof EndpointSchema> {
-  const { id, createdAt, deactivatedAt, ...rest } = row;
+  const { id, createdAt, deactivatedAt, savedAt, ...rest } = row;
   return {
     ...rest,
     id: BigInt(id),
     createdAt: timestampOf(createdAt),
+    savedAt: timestampOf(savedAt),
     ...(deactivatedAt && { deactivatedAt: timestampOf(deactivatedAt) }),
   };
 }

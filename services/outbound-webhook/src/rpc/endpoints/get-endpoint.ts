@@ -2,14 +2,19 @@ import type { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { endpointKey, requireEndpoint } from "../request-fields.ts";
+import { readHealth } from "../../store/log/health.ts";
+import { endpointKey, noSuchEndpoint, requireEndpoint } from "../request-fields.ts";
+import { toHealth } from "./endpoint-health.ts";
 import { toEndpoint } from "./endpoint-message.ts";
 
 export const getEndpoint: Handler<Context, typeof EndpointService.method.getEndpoint> = async (
-  { pool },
+  { pool, now },
   { endpointId },
   call,
 ) => {
-  const row = await requireEndpoint(pool, endpointKey(principalOf(call), endpointId));
-  return { endpoint: toEndpoint(row) };
+  const key = endpointKey(principalOf(call), endpointId);
+  const row = await requireEndpoint(pool, key);
+  const health = (await readHealth(pool, key.workspaceId, [row.id])).get(row.id);
+  if (!health) throw noSuchEndpoint();
+  return { endpoint: toEndpoint(row), health: toHealth(health, now()) };
 };

@@ -1,5 +1,6 @@
 import type { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { editConflict } from "@toolgate/service-host/edit-conflict";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
@@ -18,7 +19,7 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
   const principal = principalOf(call);
   const key = endpointKey(principal, request.endpointId);
   const events = request.events && [...new Set(request.events.types)];
-  const { description, active } = request;
+  const { description, active, expectedVersion } = request;
   refuseIf(events && eventsViolation(events));
   const tools = request.tools && [...new Set(request.tools.names)];
   refuseIf(tools && toolsViolation(tools));
@@ -30,8 +31,10 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
     await lockWorkspace(client, key.workspaceId);
     const at = now();
     const before = await findEndpoint(client, key);
+    if (before && expectedVersion !== undefined && before.version !== expectedVersion) throw editConflict(before);
     const after = await updateRow(client, key, {
       now: at,
+      savedBy: principal.email,
       ...(target && { url: target.url }),
       ...(events && { events }),
       ...(description !== undefined && { description }),

@@ -1,0 +1,54 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
+import { useState } from "react";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Form } from "../../ui/form.tsx";
+import { SecretOnce } from "../../ui/secret-once.tsx";
+import { EndpointFields, EndpointValues, readEndpoint } from "./endpoint-form.tsx";
+
+interface CreateEndpointProps {
+  onClose: () => void;
+  onCreated: (endpointId: string) => void;
+}
+
+/** [WMGMT-5] [OUT-7] The secret is in this component alone, until the dialog closes. */
+export function CreateEndpoint({ onClose, onCreated }: CreateEndpointProps) {
+  const workspace = useWorkspace();
+  const create = useMutation(EndpointService.method.createEndpoint, { gcTime: 0 });
+  const [secret, setSecret] = useState<string>();
+  if (secret !== undefined) return <EndpointSecret title={ENDPOINTS.created} secret={secret} onClose={onClose} />;
+  return (
+    <Dialog title={ENDPOINTS.create} size="large" onClose={onClose}>
+      <Form
+        schema={EndpointValues}
+        read={readEndpoint}
+        submit={ENDPOINTS.create}
+        onCancel={onClose}
+        onSubmit={async ({ headers, removes_headers: _, ...values }) => {
+          const created = await create.mutateAsync({ workspace, ...values, headers: { values: headers } });
+          create.reset();
+          setSecret(created.secret);
+          onCreated(String(created.endpoint?.id ?? ""));
+        }}
+      >
+        <EndpointFields />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** An endpoint's secret, as a new and as a rotated endpoint shows it. */
+export function EndpointSecret({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
+  return (
+    <SecretOnce
+      title={title}
+      text={ENDPOINTS.secretText}
+      secret={secret}
+      variable="WEBHOOK_SECRET"
+      fileName="toolgate-webhook-secret.txt"
+      onClose={onClose}
+    />
+  );
+}

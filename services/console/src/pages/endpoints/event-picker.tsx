@@ -1,0 +1,49 @@
+import { useQuery } from "@connectrpc/connect-query";
+import type { Endpoint } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
+import { EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import { useState } from "react";
+import { failureOf } from "../../rpc/errors.ts";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { FailureText } from "../../ui/failure.tsx";
+import { FieldGroup } from "../../ui/field-group.tsx";
+import { groupOf } from "../events/event-source.tsx";
+import { CustomEvents } from "./custom-events.tsx";
+import styles from "./endpoints.module.css";
+import { EventChoice } from "./event-choice.tsx";
+import { ToolChoice } from "./tool-choice.tsx";
+
+const CUSTOM = "custom.<name>";
+const WITH_TOOLS = "tool.completed";
+
+/** The catalogue by group, with the schema and an example of each type. [OUT-4] [OUT-5] */
+export function EventPicker({ of }: { of?: Endpoint | undefined }) {
+  const workspace = useWorkspace();
+  const { data, error, refetch } = useQuery(EventService.method.listEventTypes, { workspace });
+  const [hasTools, setHasTools] = useState(of?.events.includes(WITH_TOOLS) ?? false);
+  const types = data?.eventTypes.filter(({ subscribable }) => subscribable) ?? [];
+  const groups = Map.groupBy(types, ({ type }) => groupOf(type));
+  return (
+    <FieldGroup name="events" label={ENDPOINTS.events} hint={ENDPOINTS.eventsHint}>
+      {error && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
+      {[...groups].map(([group, members]) => (
+        <section key={group} aria-label={group} className={styles.group}>
+          <h3>{group}</h3>
+          {members.map((type) =>
+            type.type === CUSTOM ? (
+              <CustomEvents key={CUSTOM} type={type} selected={of?.events ?? []} />
+            ) : (
+              <EventChoice
+                key={type.type}
+                type={type}
+                isChosen={of?.events.includes(type.type) ?? false}
+                onChosen={type.type === WITH_TOOLS ? setHasTools : undefined}
+              />
+            ),
+          )}
+          {hasTools && members.some(({ type }) => type === WITH_TOOLS) && <ToolChoice selected={of?.tools ?? []} />}
+        </section>
+      ))}
+    </FieldGroup>
+  );
+}

@@ -1,0 +1,35 @@
+import type { EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import { EVENTS } from "../../text/en/events.ts";
+import { Facts, Panel } from "../../ui/panel.tsx";
+import { EventSchema } from "./event-schema.tsx";
+import { EventSource } from "./event-source.tsx";
+
+export function EventPanel({ of, onClose }: { of: EventType; onClose: () => void }) {
+  return (
+    <Panel title={of.type} onClose={onClose}>
+      <Facts
+        facts={[
+          [EVENTS.whenSent, of.description],
+          ["Status", <EventSource key="status" {...of} />],
+          [EVENTS.subscription, subscriptionText(of)],
+          [EVENTS.schema, <SchemaLink key="schema" path={of.schemaPath} />],
+        ]}
+      />
+      {of.subscribable && !of.hasSource && <p>{EVENTS.notSentText}</p>}
+      <EventSchema type={of.type} path={of.schemaPath} />
+    </Panel>
+  );
+}
+
+function SchemaLink({ path }: { path: string }) {
+  return (
+    <a href={path} target="_blank" rel="noreferrer">
+      {path}
+    </a>
+  );
+}
+
+function subscriptionText({ type, subscribable }: EventType): string {
+  if (!subscribable) return EVENTS.subscribeNever;
+  return type.startsWith("custom.") ? EVENTS.subscribeCustom : EVENTS.subscribe;
+}

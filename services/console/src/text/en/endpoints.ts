@@ -1,0 +1,78 @@
+export const ENDPOINTS = {
+  title: "Endpoints",
+  create: "Add endpoint",
+  edit: "Edit",
+  save: "Save",
+  sendTest: "Send test event",
+  rotate: "Rotate secret",
+  deactivate: "Deactivate",
+  activate: "Re-activate",
+  delete: "Delete",
+  deliveries: "Deliveries",
+  search: "URL or description",
+  anyStatus: "Any status",
+  active: "Active",
+  failing: "Failing",
+  deactivated: "Deactivated",
+  deactivatedByFailures: "Deactivated after 5 failures",
+  empty: "No endpoints yet",
+  emptyText:
+    "An endpoint is a URL of your server. Toolgate sends it a signed POST request for each event that it subscribes to.",
+  url: "URL",
+  urlHint:
+    "A public https address. Your server has 10 seconds to answer with any 2xx status; otherwise Toolgate tries again up to 5 times, over about 15 hours.",
+  description: "Description",
+  events: "Events",
+  eventsHint: "Each event of these types is sent to the URL.",
+  noSource: "Nothing in this installation sends it yet.",
+  allCustom: "All custom events",
+  customText: "Events that your tools send with emitWebhook(name, data).",
+  customEvents: "Custom events by name",
+  customHint: "One per line, such as order.paid. Lowercase letters, digits, dots, underscores and hyphens.",
+  tools: "Only of these tools",
+  toolsHint: "Of tool.completed, only what these tools report is sent. None ticked: that of all tools.",
+  noTools: "No tool has the flag webhook_event yet, so none reports tool.completed.",
+  headers: "Custom headers",
+  headersHint:
+    "Sent with each delivery, one per line, such as “X-Api-Key: …”. Values are stored sealed and never shown.",
+  headersKept: "Empty: they stay as they are. What you enter here replaces them all.",
+  removeHeaders: "Remove the custom headers",
+  created: "Endpoint added",
+  rotated: "Secret rotated",
+  secretText:
+    "Your server checks with it that requests come from Toolgate: the X-Service-Signature header is an HMAC-SHA256 of the time and the raw body. It is shown only now.",
+  rotateText:
+    "The current secret is invalid at once, also for deliveries that are waiting for a retry. Until your server has the new one, it will refuse what Toolgate sends.",
+  deleteText:
+    "Deliveries that are waiting are cancelled, and its secret is erased. What was delivered stays in the log for 30 days.",
+  deactivateText:
+    "Nothing more is sent to it, and outstanding retries are cancelled. Events that it misses are kept for 30 days, and you can replay them after you re-activate it.",
+  activateText:
+    "New events are sent to it again, and its count of failures starts at 0. Events that it missed are not sent by themselves; you can replay them.",
+  testText:
+    "Goes to this endpoint only, whatever it subscribes to. It is tried once and never deactivates the endpoint.",
+  testType: "Event",
+  customName: "Name of the custom event",
+  send: "Send",
+  activatedNotice: "The endpoint is active again.",
+  replayMissed: "Replay what was missed",
+  showMissed: "Show them",
+  health: "Health",
+  backlog: "Waiting deliveries",
+  showDelivery: "Show this delivery",
+  verify: "Verify signatures in your server",
+  verifyTitle: "JavaScript (Node.js)",
+  verifyText:
+    "Hash the raw body, before any parsing. The key is the whole secret, with whsec_. Refuse requests that are older than 5 minutes, and answer within 10 seconds: do longer work afterwards.",
+  signature: "Check a signature",
+  signatureText:
+    "Paste a request as your server received it, and see what does not match. Your secret and signatures are never shown.",
+  body: "Body",
+  bodyHint: "Exactly as received, or as your code hashes it.",
+  requestHeaders: "Headers",
+  requestHeadersHint:
+    "X-Service-Signature, or webhook-id, webhook-timestamp and webhook-signature. Others may be included.",
+  received: "Received at",
+  receivedHint: "Your local time. Empty: now.",
+  check: "Check",
+} as const;
