@@ -1,4 +1,11 @@
 import * as v from "valibot";
-import { LIST } from "./search.ts";
+import { id, LIST, text, time } from "./search.ts";
 
-export const Search = v.object({ ...LIST });
+export const Search = v.object({
+  ...LIST,
+  endpoint: id,
+  /** Separated by commas. */
+  types: text,
+  from: time,
+  to: time,
+});

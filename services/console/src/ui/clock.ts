@@ -6,6 +6,8 @@ let timer: ReturnType<typeof setInterval> | undefined;
 const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void) {
+  // While nobody listened, the clock stood still.
+  if (listeners.size === 0) now = Date.now();
   listeners.add(listener);
   // Nobody has kept it fresh meanwhile.
   if (timer === undefined) now = Date.now();

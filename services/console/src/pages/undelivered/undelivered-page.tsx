@@ -1,5 +1,114 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { getRouteApi } from "@tanstack/react-router";
+import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
+import { useMemo, useState } from "react";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { REPLAY, UNDELIVERED } from "../../text/en/undelivered.ts";
+import { Button } from "../../ui/button.tsx";
+import { Select } from "../../ui/input.tsx";
 import { Page } from "../../ui/page.tsx";
+import { ResourceList } from "../../ui/resource-list.tsx";
+import { useShortcut } from "../../ui/shortcuts.ts";
+import { TimeRange } from "../../ui/time-range.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { useList } from "../../ui/use-list.ts";
+import { endpointOptions, useEndpoints } from "../deliveries/use-endpoints.ts";
+import { Counts } from "./counts.tsx";
+import { ReplayDialog } from "./replay-dialog.tsx";
+import type { ReplayStart } from "./replay-request.ts";
+import { Replays } from "./replays.tsx";
+import { TypesField } from "./types-field.tsx";
+import { columnsOf, keyOf } from "./undelivered-columns.tsx";
+import { UndeliveredPanel } from "./undelivered-panel.tsx";
+
+const route = getRouteApi("/shell/managed/webhooks/undelivered");
+const NO_FILTER = { endpoint: undefined, types: undefined, from: undefined, to: undefined, at: undefined };
 
 export function UndeliveredPage() {
-  return <Page title="undelivered">{null}</Page>;
+  const workspace = useWorkspace();
+  const { open, at, endpoint, types: joined, from, to } = route.useSearch();
+  const types = useMemo(() => joined?.split(",") ?? [], [joined]);
+  const navigate = route.useNavigate();
+  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const filter = (change: object) => set({ ...change, at: undefined });
+  const [replay, setReplay] = useState<ReplayStart>();
+  const [startedId, setStartedId] = useState<bigint>();
+  const endpoints = useEndpoints();
+  const isOpen = open !== undefined;
+  const columns = useMemo(() => columnsOf(endpoints, isOpen), [endpoints.all, isOpen]);
+  const list = useList(
+    UndeliveredService.method.listUndelivered,
+    {
+      workspace,
+      endpointId: BigInt(endpoint ?? 0),
+      types,
+      from: from === undefined ? undefined : timestampFromDate(new Date(from)),
+      to: to === undefined ? undefined : timestampFromDate(new Date(to)),
+    },
+    { rowsOf: (page) => page.events, keyOf, isHeld: isOpen },
+  );
+  const newReplay = () => setReplay({ endpoint, types, from, to });
+  useShortcut("c", newReplay);
+  return (
+    <Page
+      title={UNDELIVERED.title}
+      actions={
+        <Button kind="primary" onClick={newReplay}>
+          {UNDELIVERED.replay}
+        </Button>
+      }
+      toolbar={
+        <>
+          <Select
+            aria-label="Endpoint"
+            options={endpointOptions(endpoints, UNDELIVERED.anyEndpoint, endpoint)}
+            value={endpoint ?? ""}
+            onValue={(id) => filter({ endpoint: id || undefined })}
+          />
+          <TypesField value={types} onValue={(next) => filter({ types: next.join(",") || undefined })} />
+          <TimeRange from={from} to={to} onRange={filter} />
+        </>
+      }
+      panel={
+        open && (
+          <UndeliveredPanel
+            key={open}
+            openKey={open}
+            row={list.rows.find((row) => keyOf(row) === open)}
+            endpoints={endpoints}
+            onClose={() => set({ open: undefined })}
+            onReplay={setReplay}
+            onChanged={list.refresh}
+          />
+        )
+      }
+    >
+      <Counts endpoints={endpoints} endpoint={endpoint} onEndpoint={(id) => filter({ endpoint: id })} />
+      <Replays endpoints={endpoints} startedId={startedId} onChanged={list.refresh} />
+      <ResourceList
+        label={UNDELIVERED.title}
+        list={list}
+        columns={columns}
+        nameOf={({ eventType }) => eventType}
+        open={open}
+        onOpen={(id) => set({ open: id })}
+        empty={{ title: UNDELIVERED.empty, text: UNDELIVERED.emptyText }}
+        isFiltered={Boolean(endpoint || joined || from || to)}
+        onClearFilters={() => set(NO_FILTER)}
+        at={at}
+        onAt={(first) => set({ at: first })}
+      />
+      {replay && (
+        <ReplayDialog
+          start={replay}
+          endpoints={endpoints}
+          onClose={() => setReplay(undefined)}
+          onStarted={(id) => {
+            setStartedId(id);
+            toast(REPLAY.started);
+          }}
+        />
+      )}
+    </Page>
+  );
 }

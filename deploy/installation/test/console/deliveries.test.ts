@@ -1,0 +1,158 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
+import { expectAccessible, type Subscribe, webhookScene } from "./webhook-scene.ts";
+
+const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+
+if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
+
+describe.skipIf(!chromium)("deliveries in the console", () => {
+  let rig: ConsoleRig;
+  let subscribe: Subscribe;
+
+  beforeAll(async () => {
+    rig = await startConsole();
+    subscribe = await webhookScene(rig);
+  });
+  afterAll(() => rig?.[Symbol.asyncDispose]());
+  afterEach(async () => {
+    expect(rig.problems.splice(0)).toEqual([]);
+  });
+
+  test("[OUT-11] [OUT-41] [OUT-43] a delivery that waits for its retry is told in words, and what the receiver wrote stays text", async () => {
+    const broken = await subscribe("broken");
+    broken.behave(() => ({ status: 500, body: HOSTILE }));
+    await broken.happen();
+    const [delivery] = await broken.attempted(1);
+    const page = await rig.open(`/webhooks/deliveries?open=${delivery?.id}`);
+    const panel = page.getByRole("complementary", { name: "tool.completed" });
+    await panel.getByText(/^Your server answered 500 after \d.*s\. Attempt 1 of 6; next in \d+ (s|min)\.$/).waitFor();
+    const body = panel.getByRole("region", { name: "Response body, attempt 1" });
+    expect(await body.innerText()).toBe(HOSTILE);
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.title()).toBe("Deliveries · Toolgate");
+    const attempts = await panel.getByRole("listitem").allInnerTexts();
+    expect(attempts.join("\n")).toMatch(/Attempt 1.*500.*TLS \d.*First byte \d.*Attempt 2.*Waiting/s);
+    const row = page.getByRole("row", { name: /127.0.0.1.*broken/ });
+    expect(await row.innerText()).toMatch(/Retrying/);
+    await expectAccessible(page);
+    await page.context().close();
+  });
+
+  test("[OUT-38] a connection that is refused is told in words", async () => {
+    const closed = await subscribe("closed", "https://127.0.0.1:1/closed");
+    await closed.happen();
+    const [delivery] = await closed.attempted(1);
+    const page = await rig.open(`/webhooks/deliveries?open=${delivery?.id}`);
+    const sentence = /^Your server gave no answer: the connection was refused\. Attempt 1 of 6; next in/;
+    await page.getByRole("complementary").getByText(sentence).waitFor();
+    await page.context().close();
+  });
+
+  test("[OUT-2] [OUT-12] [OUT-33] of a success it shows the exact bytes, and a curl command without the secret", async () => {
+    const fine = await subscribe("fine");
+    await fine.happen();
+    const [delivery] = await fine.attempted(1);
+    const page = await rig.open("/webhooks/deliveries");
+    await page.getByLabel("Endpoint").selectOption(fine.url);
+    await page.getByRole("row", { name: /fine.*Delivered.*1 of 6.*200/s }).click();
+    const panel = page.getByRole("complementary", { name: "tool.completed" });
+    await panel.getByText(/^Your server answered 200 after .* Delivered on the first attempt\.$/).waitFor();
+    const sent = rig.toolgate.receiver.requests.find(({ path }) => path === "/fine");
+    const body = panel.getByRole("region", { name: "Body sent" });
+    expect(await body.innerText()).toBe(sent?.body.toString());
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      panel.getByRole("button", { name: "Download" }).last().click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`${delivery?.eventId}.json`);
+    expect(await readFile(await download.path())).toEqual(sent?.body);
+    await panel.getByRole("button", { name: "Make a curl command" }).click();
+    const command = await panel.getByRole("region", { name: "curl command" }).innerText();
+    expect(command).toContain(fine.url);
+    expect(command).not.toContain(fine.secret);
+    await panel.getByText("Receivers accept its signature until").waitFor();
+    await expectAccessible(page);
+    await page.context().close();
+  });
+
+  test("[OUT-28] [OUT-30] a signature over a body that was written again is explained", async () => {
+    const checked = await subscribe("checked");
+    await checked.happen();
+    const [delivery] = await checked.attempted(1);
+    const page = await rig.open(`/webhooks/deliveries?open=${delivery?.id}`);
+    const panel = page.getByRole("complementary", { name: "tool.completed" });
+    const sent = rig.toolgate.receiver.requests.find(({ path }) => path === "/checked");
+    await panel.getByRole("button", { name: "Check" }).click();
+    await panel.getByText("Paste the headers.").waitFor();
+    await panel.getByLabel("Headers received").fill(`X-Service-Signature: ${sent?.headers["x-service-signature"]}`);
+    await panel.getByLabel("Body received").fill(sent?.body.toString() ?? "");
+    await panel.getByRole("button", { name: "Check" }).click();
+    await panel.getByText("The signature is right").waitFor();
+    // What signed these bytes is the endpoint's secret: other spaces are another text.
+    const again = JSON.stringify(JSON.parse(sent?.body.toString() ?? ""), undefined, 1);
+    await panel.getByLabel("Body received").fill(again);
+    await panel.getByRole("button", { name: "Check" }).click();
+    await panel.getByText("The signature does not match").waitFor();
+    await panel.getByText(/^The body was parsed as JSON and written again/).waitFor();
+    await panel.getByText(/^The body differs from the one that was sent, from byte 1 /).waitFor();
+    await page.context().close();
+  });
+
+  test("[WMGMT-9] [OUT-47] [OUT-51] [OUT-52] [OUT-53] a resend is followed to its end on screen", async () => {
+    const gone = await subscribe("gone");
+    gone.behave(() => ({ status: 410 }));
+    await gone.happen();
+    const [first] = await gone.attempted(1);
+    const page = await rig.open(`/webhooks/deliveries?open=${first?.id}`);
+    const panel = page.getByRole("complementary", { name: "tool.completed" });
+    await panel.getByText(/That ends the delivery at once, on attempt 1 of 6\.$/).waitFor();
+    const answer = Promise.withResolvers<void>();
+    gone.behave(() => ({ after: answer.promise }));
+    await panel.getByRole("button", { name: "Resend" }).click();
+    await panel.getByText("The first attempt is under way.").waitFor();
+    expect(await panel.getByRole("button", { name: "Resend" }).count()).toBe(0);
+    answer.resolve();
+    await panel.getByText(/^Your server answered 200 after .* Delivered on the first attempt\.$/).waitFor();
+    const [resent] = await gone.attempted(2);
+    expect(resent).toMatchObject({ eventId: first?.eventId, status: "DELIVERY_STATUS_DELIVERED" });
+    expect(page.url()).toContain(`open=${resent?.id}`);
+    const row = page.getByRole("row", { name: /tool\.completed Resend/ });
+    await row.getByText("Delivered").waitFor();
+    // The event's deliveries are a link away.
+    await panel.getByRole("link", { name: "All deliveries of this event" }).click();
+    await page.waitForURL(/event=evt_/);
+    expect(await page.getByRole("table").getByRole("row").count()).toBe(3);
+    await page.context().close();
+  });
+
+  test("[OUT-11] filters are in the URL and survive a reload", async () => {
+    const filtered = await subscribe("filtered");
+    await filtered.happen();
+    const [delivery] = await filtered.attempted(1);
+    const page = await rig.open("/webhooks/deliveries");
+    const rows = page.getByRole("rowgroup").getByRole("row");
+    await page.getByLabel("Endpoint").selectOption(filtered.url);
+    await page.getByLabel("Status").selectOption("Delivered");
+    await page.getByLabel("Kind").selectOption("Event");
+    await page.getByLabel("Event type").fill("tool.completed");
+    await page.getByLabel("Event type").press("Enter");
+    await page.getByLabel("From").fill("2020-01-01T00:00");
+    await page.getByLabel("Event or request id").fill(delivery?.eventId ?? "");
+    await page.waitForURL(/event=evt_/);
+    expect(await rows.count()).toBe(1);
+    await page.reload();
+    await rows.first().waitFor();
+    expect(await page.getByLabel("Endpoint").inputValue()).toBe(filtered.id);
+    expect(await page.getByLabel("Status").inputValue()).toBe("delivered");
+    expect(await page.getByLabel("From").inputValue()).toBe("2020-01-01T00:00");
+    expect(await page.getByLabel("Event or request id").inputValue()).toBe(delivery?.eventId);
+    await page.getByLabel("Status").selectOption("Failed");
+    await page.getByText("No match").waitFor();
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await rows.first().waitFor();
+    expect(new URL(page.url()).search).toBe("");
+    await page.context().close();
+  });
+});

@@ -1,0 +1,47 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { useMutation } from "@connectrpc/connect-query";
+import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { failureOf } from "../../rpc/errors.ts";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { DELIVERIES } from "../../text/en/deliveries.ts";
+import { Button } from "../../ui/button.tsx";
+import { useNow } from "../../ui/clock.ts";
+import { CopyButton } from "../../ui/copy.tsx";
+import { FailureText } from "../../ui/failure.tsx";
+import { Time } from "../../ui/time.tsx";
+import styles from "./deliveries.module.css";
+
+/** A command that repeats the delivery; made on demand, because its signature is valid for minutes only. */
+export function CurlCommand({ deliveryId }: { deliveryId: string }) {
+  const workspace = useWorkspace();
+  const now = useNow();
+  const { data, error, isPending, mutate } = useMutation(DeliveryService.method.getDeliveryAsCurl);
+  const make = () => mutate({ workspace, deliveryId });
+  const isOver = data?.validUntil !== undefined && timestampMs(data.validUntil) < now;
+  return (
+    <>
+      <p className={styles.dim}>{DELIVERIES.curlText}</p>
+      {error && <FailureText failure={failureOf(error)} />}
+      {data && (
+        <>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          <pre className={styles.command} tabIndex={0} role="region" aria-label="curl command">
+            {data.command}
+          </pre>
+          <p className={styles.dim}>
+            {isOver
+              ? "Receivers no longer accept its signature. It was valid until "
+              : "Receivers accept its signature until "}
+            <Time at={data.validUntil} exact />.
+          </p>
+        </>
+      )}
+      <div className={styles.row}>
+        {data && <CopyButton text={data.command} />}
+        <Button pending={isPending} onClick={make}>
+          {data ? DELIVERIES.makeCurlAgain : DELIVERIES.makeCurl}
+        </Button>
+      </div>
+    </>
+  );
+}

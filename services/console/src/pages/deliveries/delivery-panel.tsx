@@ -1,0 +1,118 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
+import {
+  type Delivery,
+  DeliveryService,
+  type GetDeliveryResponse,
+} from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { useEffect } from "react";
+import { failureOf } from "../../rpc/errors.ts";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { DELIVERIES } from "../../text/en/deliveries.ts";
+import { BodyView } from "../../ui/body-view.tsx";
+import { Button } from "../../ui/button.tsx";
+import { useNow } from "../../ui/clock.ts";
+import { FailureText } from "../../ui/failure.tsx";
+import { Facts, Panel, Section } from "../../ui/panel.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { Attempts } from "./attempts.tsx";
+import { CurlCommand } from "./curl-command.tsx";
+import styles from "./deliveries.module.css";
+import { factsOf } from "./delivery-facts.tsx";
+import { deliverySentence, hasEnded } from "./delivery-sentence.ts";
+import { SignatureCheck } from "./signature-check.tsx";
+import type { Endpoints } from "./use-endpoints.ts";
+
+const POLL_MS = 1_000;
+
+interface DeliveryPanelProps {
+  deliveryId: string;
+  endpoints: Endpoints;
+  onClose: () => void;
+  /** Shows another delivery instead, such as the one that a resend has made. */
+  onOpen: (deliveryId: string) => void;
+  onChanged: () => void;
+}
+
+/** [WMGMT-9] One delivery, which is followed on screen until it has ended. */
+export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChanged }: DeliveryPanelProps) {
+  const workspace = useWorkspace();
+  const { data, error, refetch } = useQuery(
+    DeliveryService.method.getDelivery,
+    { workspace, deliveryId },
+    { refetchInterval: ({ state }) => (state.data?.delivery && hasEnded(state.data.delivery) ? false : POLL_MS) },
+  );
+  const delivery = data?.delivery;
+  const state = delivery && `${delivery.status} ${delivery.attempts}`;
+  // The list stands still while a row is open, but must not contradict the panel.
+  useEffect(() => {
+    if (state !== undefined) onChanged();
+  }, [state]);
+  return (
+    <Panel
+      title={delivery?.eventType ?? DELIVERIES.title}
+      onClose={onClose}
+      actions={delivery && <Actions of={delivery} onResent={onOpen} />}
+    >
+      {error && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
+      {data && delivery && <Contents of={data} delivery={delivery} endpoints={endpoints} />}
+    </Panel>
+  );
+}
+
+function Actions({ of, onResent }: { of: Delivery; onResent: (deliveryId: string) => void }) {
+  const workspace = useWorkspace();
+  const resend = useMutation(DeliveryService.method.resendDelivery);
+  const send = async () => {
+    const { deliveryId } = await resend.mutateAsync({ workspace, deliveryId: of.id });
+    toast(DELIVERIES.resent);
+    onResent(deliveryId);
+  };
+  return (
+    <>
+      {hasEnded(of) && (
+        <Button
+          kind="primary"
+          title={DELIVERIES.resendHint}
+          pending={resend.isPending}
+          onClick={() => void send().catch(() => {})}
+        >
+          {DELIVERIES.resend}
+        </Button>
+      )}
+      <Link to="/webhooks/deliveries" search={{ event: of.eventId, open: of.id }} className={styles.action}>
+        {DELIVERIES.siblings}
+      </Link>
+      {resend.error && <FailureText failure={failureOf(resend.error)} />}
+    </>
+  );
+}
+
+interface ContentsProps {
+  of: GetDeliveryResponse;
+  delivery: Delivery;
+  endpoints: Endpoints;
+}
+
+function Contents({ of, delivery, endpoints }: ContentsProps) {
+  const now = useNow();
+  return (
+    <>
+      <p className={styles.sentence}>{deliverySentence(delivery, now)}</p>
+      <Section title={DELIVERIES.attempts}>
+        <Attempts of={of.attemptLog} delivery={delivery} />
+      </Section>
+      <Facts facts={factsOf(of, delivery, endpoints)} />
+      <Section title={DELIVERIES.payload}>
+        <p className={styles.dim}>{of.body.length === 0 ? DELIVERIES.payloadGone : DELIVERIES.payloadText}</p>
+        {of.body.length > 0 && (
+          <BodyView label={DELIVERIES.payload} body={of.body} fileName={`${delivery.eventId}.json`} />
+        )}
+      </Section>
+      <Section title={DELIVERIES.curl}>
+        <CurlCommand deliveryId={delivery.id} />
+      </Section>
+      <SignatureCheck endpointId={delivery.endpointId} deliveryId={delivery.id} />
+    </>
+  );
+}
