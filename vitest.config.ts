@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 const VERIFY = [
   "deploy/installation/test/{attacks,clients,faults,fuzz,image,recovery,rollouts}/**/*.test.ts",
   "deploy/installation/test/chat/faults/*.test.ts",
+  "deploy/installation/test/console/{every-page,many-keys,secrets}.test.ts",
   "deploy/installation/test/{encrypted-*,taken-port,bad-input/{boundary-values,random-input},compose/programs}.test.ts",
   "packages/{local-servers/test/*,event-bus/test/stream-replicas}.test.ts",
   "services/tool-runner/test/sandbox/{attacks,role}/**/*.test.ts",

@@ -4,6 +4,7 @@ import { glob, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
+import { checkSizes } from "./sizes.ts";
 
 const HERE = fileURLToPath(new URL("./", import.meta.url));
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -24,6 +25,7 @@ export async function buildConsole(): Promise<void> {
   const env = { ...process.env, NODE_ENV: "production" };
   const vite = fileURLToPath(new URL("../../bin/vite.js", import.meta.resolve("vite")));
   await promisify(execFile)(process.execPath, [vite, "build", "--logLevel", "error"], { cwd: HERE, env });
+  await checkSizes(`${HERE}built/`);
   for await (const name of glob("built/**/*", { cwd: HERE })) {
     if (COMPRESSED.test(name)) await writeFile(`${HERE}${name}.br`, await compressed(await readFile(HERE + name)));
   }

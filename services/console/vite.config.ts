@@ -6,6 +6,7 @@ export default defineConfig({
   plugins: [react()],
   build: {
     outDir: "built",
+    manifest: "manifest.json",
     // Only what a list needs is loaded with the first page; the policy for images forbids data URLs of files.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -106,7 +106,7 @@ describe("two installations whose endpoints and hooks lead to each other", () =>
   const tried = (sender: Reachable) =>
     eventually(async () => (await deliveries(sender)).find(({ responseCode }) => responseCode) ?? false);
 
-  test("[LOOP-2] [LOOP-3] an event triggers the other's hook, and the event that this causes gets a 508", async () => {
+  test("[LOOP-2] [LOOP-3] [LOOP-4] through proxies that pass the hop on, an event triggers the other's hook, and the event that this causes gets a 508", async () => {
     const key = await second.toolgate.createKey({ name: "k", tools: ["reported"] });
     await second.toolgate.call("reported", key.secret);
     const received = await eventually(async () => (await log(first))[0] ?? false);

@@ -60,7 +60,7 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
     if (list.hasMore && !list.error && last >= rows.length - 1) list.loadMore();
-  }, [last, rows.length, list.hasMore, list.error]);
+  }, [last, rows.length, list.hasMore, list.error, list.isFetching]);
   // Back to the position that the URL has, which may be some pages down.
   useEffect(() => {
     if (at === savedAt.current) return;
@@ -68,7 +68,7 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
       savedAt.current = at;
       virtual.scrollToIndex(at, { align: "start" });
     } else if (list.hasMore) list.loadMore();
-  }, [at, rows.length]);
+  }, [at, rows.length, list.isFetching]);
 
   const scrolled = () => {
     const top = viewport.current?.scrollTop ?? 0;

@@ -12,7 +12,7 @@ export interface List<Row> {
   keyOf: (row: Row) => string;
   /** The first page has arrived. */
   isLoaded: boolean;
-  isLoadingMore: boolean;
+  isFetching: boolean;
   error: ConnectError | null;
   /** When the rows were last read, in milliseconds since 1970. */
   updatedAt: number;
@@ -72,7 +72,7 @@ export function useList<I extends DescMessage, O extends DescMessage, Row>(
     rows,
     keyOf,
     isLoaded: query.data !== undefined,
-    isLoadingMore: query.isFetchingNextPage,
+    isFetching: query.isFetching,
     error: query.error,
     updatedAt: query.dataUpdatedAt,
     hasMore: query.hasNextPage,

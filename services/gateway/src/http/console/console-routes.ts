@@ -26,7 +26,6 @@ const HEADERS = {
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
   ].join("; "),
-  "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
 };
@@ -72,7 +71,7 @@ export function consoleRoutes(keyAuth: Transport) {
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, { type, body, compressed }: ConsoleFile): FastifyReply {
-  reply.headers({ "content-type": type, vary: "accept-encoding" });
+  reply.headers({ "content-type": type, "x-content-type-options": "nosniff", vary: "accept-encoding" });
   const takesBrotli = /\bbr\b/.test(String(request.headers["accept-encoding"] ?? ""));
   if (!compressed || !takesBrotli) return reply.send(body);
   return reply.header("content-encoding", "br").send(compressed);

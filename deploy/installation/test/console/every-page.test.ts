@@ -1,0 +1,117 @@
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
+
+if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
+
+/** Every page, with filters of its own, as its URL has them. */
+const PAGES = [
+  "/tools?search=nothing",
+  "/tools/greet",
+  "/tools/greet?tab=api",
+  "/tools/greet?tab=versions",
+  "/runs?tool=greet",
+  "/api-keys?search=a&status=active&order=name",
+  "/webhooks?search=a",
+  "/webhooks/deliveries?status=failed",
+  "/webhooks/undelivered?endpoint=1",
+  "/webhooks/events",
+  "/webhooks/hooks?search=a",
+  "/webhooks/calls?kind=refused",
+  "/audit?action=key.create",
+];
+const WIDTHS = [360, 800, 1280, 2560];
+const FILTERS = "[...document.querySelectorAll('main input, main select')].map(({ value }) => value)";
+const MAX_RPCS = 4;
+const MAX_SHIFT = 0.02;
+const MEASURE_SHIFT = `window.shift = 0;
+new PerformanceObserver((list) => { for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shift += value; })
+  .observe({ type: "layout-shift", buffered: true });`;
+
+describe.skipIf(!chromium)("every page of the console", () => {
+  let rig: ConsoleRig;
+
+  beforeAll(async () => {
+    rig = await startConsole();
+    await rig.toolgate.saveTool("greet", { external_api: true, handler: "export default () => 1;" });
+    await rig.toolgate.createKey({ name: "Acme", tools: ["greet"], limit: 5 });
+  });
+  afterAll(() => rig?.[Symbol.asyncDispose]());
+  afterEach(async () => {
+    expect(rig.problems.splice(0)).toEqual([]);
+  });
+
+  /** Until the page has what it asks for. */
+  async function settled(page: Page): Promise<void> {
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.waitForLoadState("networkidle");
+  }
+
+  async function axeProblems(page: Page) {
+    const { violations } = await new AxeBuilder({ page })
+      .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
+      .analyze();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  }
+
+  test.each(PAGES)("[MGMT] [WMGMT] %s", async (path) => {
+    const page = await rig.open("/login");
+    const rpcs = new Set<string>();
+    page.on("request", (request) => {
+      if (/\/toolgate\./.test(request.url())) rpcs.add(request.url());
+    });
+    await page.addInitScript(MEASURE_SHIFT);
+    await page.goto(`${rig.toolgate.baseUrl}/manage${path}`);
+    await settled(page);
+    // It is read with few calls, and stands still while they are answered.
+    expect(rpcs.size).toBeLessThanOrEqual(MAX_RPCS);
+    expect(await page.evaluate("window.shift")).toBeLessThanOrEqual(MAX_SHIFT);
+    // It is accessible in both themes, and no wider than its window.
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeProblems(page)).toEqual([]);
+    }
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+    }
+    // A reload and Back restore its filters.
+    const shown = () => page.evaluate<string[]>(FILTERS);
+    const [url, before] = [page.url(), await shown()];
+    const isText = (value: string) => value === "a";
+    expect(before.filter(isText)).toEqual([...new URL(url).searchParams.values()].filter(isText));
+    await page.reload();
+    await settled(page);
+    expect([page.url(), await shown()]).toEqual([url, before]);
+    await page.goto(`${rig.toolgate.baseUrl}/manage/api-keys`);
+    await settled(page);
+    await page.goBack();
+    await settled(page);
+    expect([page.url(), await shown()]).toEqual([url, before]);
+    await page.context().close();
+  });
+
+  test("[MGMT] [WMGMT] a tab in sight asks every 3 s for what is new, and a hidden one never", async () => {
+    const page = await rig.open("/api-keys");
+    await settled(page);
+    await page.clock.install();
+    await page.reload();
+    await page.getByRole("row", { name: /Acme/ }).waitFor();
+    let rpcs = 0;
+    page.on("request", (request) => {
+      if (/ListKeys$/.test(request.url())) rpcs += 1;
+    });
+    for (let poll = 1; poll <= 3; poll += 1) {
+      const answered = page.waitForResponse(/ListKeys$/);
+      await page.clock.runFor(3_100);
+      await answered;
+    }
+    expect(rpcs).toBe(3);
+    await page.evaluate(`Object.defineProperty(document, "visibilityState", { value: "hidden" });
+      window.dispatchEvent(new Event("visibilitychange"));`);
+    await page.clock.runFor(60_000);
+    expect(rpcs).toBe(3);
+    await page.context().close();
+  });
+});
