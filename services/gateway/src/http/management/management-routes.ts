@@ -82,7 +82,10 @@ export function managementRoutes(peers: Pick<Peers, "transport">, slots: Slots, 
         for (const [name, rpc] of MANAGED_SERVICES) offer(router, rpc, peers.transport(name), { slots, log });
       },
       contextValues: (request) =>
-        createContextValues().set(admittedKey, request.admitted).set(addressKey, canonicalIp(request.ip)),
+        // A client that has disconnected has no address any more.
+        createContextValues()
+          .set(admittedKey, request.admitted)
+          .set(addressKey, canonicalIp(request.ip ?? "")),
       interceptors: [errorCodeInterceptor, errorInterceptor(log)],
       readMaxBytes: MAX_BYTES,
       acceptCompression: [RESPONSE_COMPRESSION],
