@@ -157,13 +157,21 @@ test("a request may have 50,000 JSON values; one with more calls no service for 
   expect(called.filter((rpc) => rpc !== "GetSession")).toEqual([]);
 });
 
-test("a response is never compressed, because that would take longer than all else", async () => {
+test("a large response is compressed for a client that accepts it, a small one never", async () => {
   const { send } = await gateway();
-  const accepting = { ...BEARER, "accept-encoding": "br, gzip" };
-  const page = await send("/toolgate.tool_runner.v1.ToolService/ListTools", '{"workspace":"w"}', accepting);
-  expect(page.headers.get("content-encoding")).toBeNull();
-  expect(Number(page.headers.get("content-length"))).toBeGreaterThan(MIB);
-  await page.arrayBuffer();
+  const page = (path: string, accepted: string) =>
+    send(path, '{"workspace":"w"}', { ...BEARER, "accept-encoding": accepted });
+  const listTools = "/toolgate.tool_runner.v1.ToolService/ListTools";
+  const compressed = await page(listTools, "br, gzip");
+  expect(compressed.headers.get("content-encoding")).toBe("gzip");
+  expect(Number(compressed.headers.get("content-length"))).toBeLessThan(MIB / 100);
+  const plain = await page(listTools, "identity");
+  expect(plain.headers.get("content-encoding")).toBeNull();
+  expect(Number(plain.headers.get("content-length"))).toBeGreaterThan(MIB);
+  expect(await compressed.json()).toEqual(await plain.json());
+  const small = await page(SAVE_TOOL, "gzip");
+  expect(small.headers.get("content-encoding")).toBeNull();
+  await small.arrayBuffer();
 });
 
 test("a login is checked once, and once more before a large body is read", async () => {

@@ -70,7 +70,13 @@ test("[MGMT-5] paging in every order lists each key once, despite ties and keys 
   ]);
   const ids = new Set((await allPages(who, {}, 100)).map(({ id }) => id));
   expect(ids.size).toBe(7);
-  for (const order of [KeyOrder.UNSPECIFIED, KeyOrder.NAME, KeyOrder.LAST_USED, KeyOrder.CALLS_TOTAL]) {
+  for (const order of [
+    KeyOrder.UNSPECIFIED,
+    KeyOrder.NAME,
+    KeyOrder.LAST_USED,
+    KeyOrder.CALLS_TOTAL,
+    KeyOrder.EXPIRY,
+  ]) {
     const whole = await allPages(who, { order }, 100);
     for (const pageSize of [1, 2, 3]) {
       const paged = await allPages(who, { order }, pageSize);
@@ -182,6 +188,51 @@ test("[MGMT-18] while tool-runner is down, keys are listed with their tools unch
     expect(keys[0]).toMatchObject({ toolsUnchecked: true, unavailableTools: [] });
     const { key } = await keyAuth.keys().revokeKey({ keyId: keys[0]?.id ?? "" }, who);
     expect(key?.status).toBe(KeyStatus.REVOKED);
+  } finally {
+    keyAuth.toolRunner.down = false;
+  }
+});
+
+test("[KEY-6] keys are listed by expiry, the earliest first and those without one last", async () => {
+  const who = await workspaceWith([
+    { name: "never" },
+    { name: "next year", expiresAt: "2999-01-01T00:00:00Z" },
+    { name: "passed", expiresAt: "2020-01-01T00:00:00Z" },
+    { name: "never either" },
+    { name: "next month", expiresAt: "2998-02-01T00:00:00Z" },
+  ]);
+  const listed = names(await allPages(who, { order: KeyOrder.EXPIRY }));
+  expect(listed.slice(0, 3)).toEqual(["passed", "next month", "next year"]);
+  expect(new Set(listed.slice(3))).toEqual(new Set(["never", "never either"]));
+});
+
+test("[MGMT-18] keys with unavailable tools are found over all pages, and nobody guesses while tool-runner is down", async () => {
+  const { tools } = keyAuth.toolRunner;
+  for (const name of ["stays", "goes"]) tools.set(name, { released: true });
+  const who = await workspaceWith([
+    { name: "fine", tools: ["stays"] },
+    { name: "red", tools: ["stays", "goes"] },
+    { name: "without tools" },
+    { name: "red and revoked", tools: ["goes"], revokedAt: "2020-01-01T00:00:00Z" },
+    { name: "red too", tools: ["never-was"] },
+  ]);
+  await workspaceWith([{ name: "of others", tools: ["goes"] }]);
+  const withUnavailableTools = async () => {
+    const listed: Key[] = [];
+    let pageToken = "";
+    do {
+      const page = await keyAuth.keys().listKeys({ withUnavailableTools: true, pageSize: 1, pageToken }, who);
+      listed.push(...page.keys);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    return new Set(names(listed));
+  };
+  expect(await withUnavailableTools()).toEqual(new Set(["red too"]));
+  tools.delete("goes");
+  expect(await withUnavailableTools()).toEqual(new Set(["red", "red and revoked", "red too"]));
+  keyAuth.toolRunner.down = true;
+  try {
+    expect(await codeOf(withUnavailableTools())).toBe(Code.Unavailable);
   } finally {
     keyAuth.toolRunner.down = false;
   }

@@ -110,6 +110,26 @@ test("[KEY-8] [KEY-23] [ERR-8] a key whose expiry date has passed is expired and
   expect(await keyAuth.verify(secret)).toBeUndefined();
 });
 
+test("[MGMT-9] [MGMT-11] of two edits of the same version only the first is saved, and the other learns by whom", async () => {
+  const { key: opened } = await keyAuth.keys().createKey({ name: "first", limit: 7 }, keyAuth.as("manager"));
+  const keyId = opened?.id ?? "";
+  expect(opened).toMatchObject({ version: 1, savedBy: "manager@example.test" });
+  const edit = (request: { name?: string; limit?: number; expectedVersion?: number }, role: "manager" | "admin") =>
+    keyAuth.keys().updateKey({ keyId, ...request }, keyAuth.as(role));
+  const shown = async () => (await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"))).key;
+  const { key: saved } = await edit({ limit: 8, expectedVersion: 1 }, "admin");
+  expect(saved).toMatchObject({ limit: 8, version: 2, savedBy: "admin@example.test" });
+  await expect(edit({ name: "second", limit: 9, expectedVersion: 1 }, "manager")).rejects.toMatchObject({
+    code: Code.Aborted,
+    rawMessage: expect.stringMatching(/^admin@example\.test saved version 2 at .* UTC, after you opened it$/),
+  });
+  expect(await shown()).toMatchObject({ name: "first", limit: 8, version: 2, savedAt: saved?.savedAt });
+  await edit({ name: "second", limit: 9, expectedVersion: 2 }, "manager");
+  await edit({ limit: 10 }, "manager");
+  await keyAuth.keys().rotateKey({ keyId }, keyAuth.as("admin"));
+  expect(await shown()).toMatchObject({ name: "second", limit: 10, version: 4, savedBy: "manager@example.test" });
+});
+
 test("[KEY-6] [MGMT-12] a key works again once its expiry date is moved or cleared", async () => {
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   for (const date of ["2999-12-31", undefined]) {

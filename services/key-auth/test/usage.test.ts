@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
 import { publishDurably } from "@toolgate/event-bus/batching-publisher";
 import { connectBus } from "@toolgate/event-bus/connect";
 import { UsageBatchSchema, type UsageRecord, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
@@ -13,8 +14,9 @@ import { testNats } from "@toolgate/testbed/servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countPlan } from "../src/domain/call-buckets.ts";
 import { maintainPartitions } from "../src/events/daily-job.ts";
+import { provision } from "../src/operator/provision.ts";
 import { countCalls, insertUsage, USAGE_TABLE } from "../src/store/usage.ts";
-import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 const DAY_MS = 86_400_000;
 const DAILY = fileURLToPath(new URL("../src/daily.ts", import.meta.url));
@@ -241,6 +243,40 @@ test("[MGMT-20] [MGMT-21] [MGMT-22] the last 50 calls of a key are shown newest 
   expect(calls.map(({ status, durationMs }) => [status, durationMs])).toEqual(
     Array.from({ length: 50 }, (_, call) => [200 + call, call]),
   );
+});
+
+test("[LOG-3] the calls of one HTTP request are found without knowing the key, in the own workspace only", async () => {
+  await using keyAuth = await runKeyAuth();
+  const ids: string[] = [];
+  for (const name of ["a", "b"]) {
+    const { key } = await keyAuth.keys().createKey({ name }, keyAuth.as("manager"));
+    ids.push(key?.id ?? "");
+  }
+  const [a = "", b = ""] = ids;
+  const now = Date.now();
+  const records = [
+    { ...usage(a, 200, now - 1), requestId: "one" },
+    { ...usage(b, 403, now), requestId: "one" },
+    { ...usage(a, 200, now), requestId: "two" },
+    usage(a, 200, now),
+  ];
+  await insertUsage(keyAuth.pool, records, new Date(0));
+  const found = async (request: { keyId?: string; requestId?: string }) =>
+    (await keyAuth.keys().listKeyCalls(request, keyAuth.as("manager"))).calls.map(({ keyId, status }) => [
+      keyId,
+      status,
+    ]);
+  const ofOne = [
+    [b, 403],
+    [a, 200],
+  ];
+  expect(await found({ requestId: "one" })).toEqual(ofOne);
+  expect(await found({ requestId: "one", keyId: a })).toEqual([[a, 200]]);
+  expect(await found({ requestId: "none" })).toEqual([]);
+  expect(await codeOf(keyAuth.keys().listKeyCalls({}, keyAuth.as("manager")))).toBe(Code.NotFound);
+  const { workspaceId } = await provision(keyAuth.pool, account("requests@example.test", "admin"));
+  const elsewhere = await keyAuth.keys().listKeyCalls({ requestId: "one" }, keyAuth.as("manager", workspaceId));
+  expect(elsewhere.calls).toEqual([]);
 });
 
 test("[LOG-2] a record that Postgres refuses is parked with its reason, and the others of its message are written", async () => {

@@ -95,11 +95,55 @@ describe("the execution log", () => {
       ["executePreparedQuery", "none", "NO_SUCH_QUERY"],
       ["writeToSheet", "", "READ_ONLY"],
     ]);
-    for (const call of execution?.hostCalls ?? [])
-      expect(call.durationMs).toBeLessThanOrEqual(execution?.durationMs ?? 0);
+    let previousEndMs = 0;
+    for (const { startedAfterMs = -1, durationMs } of execution?.hostCalls ?? []) {
+      // Each began when the one before it had ended, to the millisecond of rounding.
+      expect(startedAfterMs).toBeGreaterThanOrEqual(previousEndMs - 1);
+      previousEndMs = startedAfterMs + durationMs;
+    }
+    expect(previousEndMs).toBeLessThanOrEqual((execution?.durationMs ?? 0) + 1);
     expect(children.map(({ tool, parentId, chatId }) => [tool, parentId, chatId])).toEqual([
       ["quick", executionId, execution?.chatId],
     ]);
+  });
+
+  it("[LOG-10] a run is shown with the whole tree of the runs that it caused, each under the run that called it", async () => {
+    await runner.saveTool("middle", {
+      external_api: true,
+      handler: `export default async (_, ctx) => {
+        await ctx.callTool("quick", { n: 1 });
+        try { await ctx.callTool("broken", {}) } catch {}
+        return {};
+      };`,
+    });
+    await runner.saveTool("outer", {
+      external_api: true,
+      handler: `export default async (_, ctx) => {
+        await ctx.callTool("middle", {});
+        await ctx.callTool("middle", {});
+        return {};
+      };`,
+    });
+    const { executionId } = await runner.call({ tool: "outer" });
+    const { children, hasMoreChildren } = await eventually(async () => {
+      const found = await loggedRun(executionId);
+      return found.children.length === 6 && found;
+    });
+    expect(hasMoreChildren).toBe(false);
+    const shapes = (parentId: string): unknown[] =>
+      children.filter((run) => run.parentId === parentId).map(({ id, tool }) => [tool, ...shapes(id)]);
+    expect(shapes(executionId)).toEqual([
+      ["middle", ["quick"], ["broken"]],
+      ["middle", ["quick"], ["broken"]],
+    ]);
+    for (const [index, { parentId }] of children.entries()) {
+      expect([executionId, ...children.slice(0, index).map(({ id }) => id)]).toContain(parentId);
+    }
+    const [first] = children;
+    const nested = await runner.executions.getExecution({ executionId: first?.id ?? "" });
+    expect(nested.children.map(({ tool }) => tool)).toEqual(["quick", "broken"]);
+    const foreign = runner.as("admin", crypto.randomUUID()).executions;
+    await expect(foreign.getExecution({ executionId })).rejects.toMatchObject({ code: Code.NotFound });
   });
 
   it("[LOG] the host calls and lines of one record are bounded", async () => {

@@ -74,7 +74,8 @@ test("[FAIR] of the runs that a run called, only those that are shown are read: 
   const rows = await findExecutionTree(runner.pool, runner.workspaceId, parent);
   expect(rows.length).toBe(1 + 100 + 4);
   expect(rows[0]).toMatchObject({ id: parent, tool: "outer" });
-  const { execution, children } = await runner.executions.getExecution({ executionId: parent });
+  const { execution, children, hasMoreChildren } = await runner.executions.getExecution({ executionId: parent });
   expect(execution?.id).toBe(parent);
+  expect(hasMoreChildren).toBe(true);
   expect(children.map(({ id }) => id)).toEqual(rows.slice(1).map(({ id }) => id));
 });

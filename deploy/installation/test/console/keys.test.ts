@@ -1,4 +1,6 @@
+import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible } from "./accessible.ts";
 import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
 
 if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
@@ -97,6 +99,63 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await dialog.waitFor({ state: "detached" });
     expect((await rig.toolgate.call("greet", secret)).status).toBe(401);
     await page.getByRole("complementary").getByText("Revoked").waitFor();
+    await page.context().close();
+  });
+
+  test("[MGMT-9] [MGMT-11] of two admins who edit a key at once, the second is told, keeps what was typed, and decides", async () => {
+    const { id } = await rig.toolgate.createKey({ name: "Shared", tools: ["greet"], limit: 5 });
+    const other = await rig.addUser("admin");
+    const stored = async () => {
+      const request = { keyId: id };
+      return (await rig.toolgate.manage<{ key: object }>("key_auth.v1.KeyService/GetKey", request)).key;
+    };
+    const [first, second] = await Promise.all(
+      [rig.toolgate.account, other].map(async (user) => {
+        const page = await rig.open(`/api-keys?open=${id}`, { user });
+        await page.getByRole("button", { name: "Edit", exact: true }).click();
+        return { page, dialog: page.getByRole("dialog", { name: "Edit Shared" }) };
+      }),
+    );
+    if (!first || !second) throw new Error("two pages were opened");
+    await first.dialog.getByLabel("Calls per minute").fill("50");
+    await second.dialog.getByLabel("Name").fill("Renamed");
+    await first.dialog.getByRole("button", { name: "Save" }).click();
+    await first.dialog.waitFor({ state: "detached" });
+    // Even if the second page has read the key again meanwhile.
+    await second.page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+    await second.dialog.getByRole("button", { name: "Save" }).click();
+    const told = await second.dialog.getByRole("alert").innerText();
+    expect(told).toContain(`${rig.toolgate.account.email} saved version 2 at `);
+    expect(await stored()).toMatchObject({ name: "Shared", limit: 50, version: 2 });
+    expect(await second.dialog.getByLabel("Name").inputValue()).toBe("Renamed");
+    await expectAccessible(second.page);
+    await second.dialog.getByRole("button", { name: "Save over it" }).click();
+    await second.dialog.waitFor({ state: "detached" });
+    expect(await stored()).toMatchObject({ name: "Renamed", limit: 5, version: 3, savedBy: other.email });
+    for (const { page } of [first, second]) await page.context().close();
+  });
+
+  test("[KEY-6] [MGMT-18] keys are ordered by expiry, and those with unavailable tools are found", async () => {
+    for (const [name, date] of [
+      ["Ends last", "2999-12-31"],
+      ["Ends first", "2998-12-31"],
+    ]) {
+      await rig.toolgate.createKey({ name, tools: ["greet"], expiry: { date } });
+    }
+    await rig.toolgate.saveTool("short-lived", { external_api: true, handler: "export default () => 1;" });
+    await rig.toolgate.createKey({ name: "Has red", tools: ["greet", "short-lived"] });
+    await rig.toolgate.manage("tool_runner.v1.ToolService/DeleteTool", { name: "short-lived" });
+    const page = await rig.open("/api-keys?search=Ends");
+    const names = page.getByRole("table", { name: "API keys" }).locator("[data-row]");
+    await page.getByLabel("Order").selectOption("First to expire first");
+    await eventually(async () => expect(await names.allInnerTexts()).toEqual(["Ends first", "Ends last"]) ?? true);
+    await page.goto(`${rig.toolgate.baseUrl}/manage/api-keys?search=Has`);
+    await page.getByRole("combobox", { name: "Tools" }).selectOption("With unavailable tools");
+    await eventually(async () => expect(await names.allInnerTexts()).toEqual(["Has red"]) ?? true);
+    await page.reload();
+    const row = page.getByRole("row", { name: /Has red/ });
+    await row.getByTitle("Not released, async or deleted: calls get 403.").waitFor();
+    await expectAccessible(page);
     await page.context().close();
   });
 });

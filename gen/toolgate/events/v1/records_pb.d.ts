@@ -241,7 +241,7 @@ export declare type ExecutionRecord = Message<"toolgate.events.v1.ExecutionRecor
   readOnly: boolean;
 
   /**
-   * JSON text: list of {name, target, duration_ms, error_code, recorded}.
+   * JSON text: list of {name, target, started_after_ms, duration_ms, error_code, recorded}.
    *
    * @generated from field: string host_calls_json = 16;
    */

@@ -108,6 +108,25 @@ export declare type Key = Message<"toolgate.key_auth.v1.Key"> & {
    * @generated from field: bool tools_unchecked = 16;
    */
   toolsUnchecked: boolean;
+
+  /**
+   * Raised by each edit; 1 at first.
+   *
+   * @generated from field: uint32 version = 17;
+   */
+  version: number;
+
+  /**
+   * Email address of who created the key or edited it last, and when.
+   *
+   * @generated from field: string saved_by = 18;
+   */
+  savedBy: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp saved_at = 19;
+   */
+  savedAt?: Timestamp | undefined;
 };
 
 /**
@@ -298,6 +317,14 @@ export declare type ListKeysRequest = Message<"toolgate.key_auth.v1.ListKeysRequ
    * @generated from field: toolgate.key_auth.v1.KeyOrder order = 7;
    */
   order: KeyOrder;
+
+  /**
+   * Only keys that list a tool to which calls are refused: no longer released, async or deleted. Fails with unavailable while
+   * tool-runner cannot be reached.
+   *
+   * @generated from field: bool with_unavailable_tools = 8;
+   */
+  withUnavailableTools: boolean;
 };
 
 /**
@@ -404,6 +431,13 @@ export declare type UpdateKeyRequest = Message<"toolgate.key_auth.v1.UpdateKeyRe
    * @generated from field: toolgate.key_auth.v1.NetworkList allowed_networks = 7;
    */
   allowedNetworks?: NetworkList | undefined;
+
+  /**
+   * If set and no longer the key's version, the edit fails with aborted, and nothing is changed.
+   *
+   * @generated from field: optional uint32 expected_version = 8;
+   */
+  expectedVersion?: number | undefined;
 };
 
 /**
@@ -621,6 +655,8 @@ export declare type ListKeyCallsRequest = Message<"toolgate.key_auth.v1.ListKeyC
   workspace: string;
 
   /**
+   * May be empty when request_id is set: then the calls of that request with any key of the workspace.
+   *
    * @generated from field: string key_id = 2;
    */
   keyId: string;
@@ -678,6 +714,11 @@ export declare type KeyCall = Message<"toolgate.key_auth.v1.KeyCall"> & {
    * @generated from field: string request_id = 6;
    */
   requestId: string;
+
+  /**
+   * @generated from field: string key_id = 7;
+   */
+  keyId: string;
 };
 
 /**
@@ -761,6 +802,13 @@ export enum KeyOrder {
    * @generated from enum value: KEY_ORDER_CALLS_TOTAL = 3;
    */
   CALLS_TOTAL = 3,
+
+  /**
+   * Earliest expiry first, those that have passed included; keys without one last.
+   *
+   * @generated from enum value: KEY_ORDER_EXPIRY = 4;
+   */
+  EXPIRY = 4,
 }
 
 /**
@@ -843,7 +891,7 @@ export declare const KeyService: GenService<{
     output: typeof ExplainCallResponseSchema;
   },
   /**
-   * The last 50 calls of a key, newest first.
+   * The last 50 calls of a key, or of an HTTP request, newest first.
    *
    * @generated from rpc toolgate.key_auth.v1.KeyService.ListKeyCalls
    */

@@ -159,6 +159,13 @@ export declare type HostCall = Message<"toolgate.tool_runner.v1.HostCall"> & {
    * @generated from field: bool recorded = 5;
    */
   recorded: boolean;
+
+  /**
+   * From the start of the run to the start of the call. Not set for runs of earlier versions.
+   *
+   * @generated from field: optional uint32 started_after_ms = 6;
+   */
+  startedAfterMs?: number | undefined;
 };
 
 /**
@@ -299,11 +306,19 @@ export declare type GetExecutionResponse = Message<"toolgate.tool_runner.v1.GetE
   execution?: Execution | undefined;
 
   /**
-   * Runs that this run called, oldest first: at most 200, and only the first of them if they are large.
+   * The runs that this run called, and those that they called in turn, each with its parent_id: a run before those that it
+   * called, otherwise oldest first. At most 200, and only the first of them if they are large.
    *
    * @generated from field: repeated toolgate.tool_runner.v1.Execution children = 2;
    */
   children: Execution[];
+
+  /**
+   * There are more nested runs than these.
+   *
+   * @generated from field: bool has_more_children = 3;
+   */
+  hasMoreChildren: boolean;
 };
 
 /**
@@ -354,6 +369,8 @@ export declare const ExecutionService: GenService<{
     output: typeof ListExecutionsResponseSchema;
   },
   /**
+   * One run with the tree of the runs that it caused.
+   *
    * @generated from rpc toolgate.tool_runner.v1.ExecutionService.GetExecution
    */
   getExecution: {

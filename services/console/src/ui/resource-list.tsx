@@ -30,6 +30,8 @@ interface ResourceListProps<Row> {
   label: string;
   list: List<Row>;
   columns: readonly Column<Row>[];
+  /** Heads the first cell; "Name" when not set. */
+  nameHeader?: string;
   /** The name by which a row is opened: its first cell. */
   nameOf: (row: Row) => ReactNode;
   open: string | undefined;
@@ -44,7 +46,20 @@ interface ResourceListProps<Row> {
 
 /** The one list of the console: pages of rows, drawn only where they are in sight, and what is new above them. */
 export function ResourceList<Row>(props: ResourceListProps<Row>) {
-  const { label, list, columns, nameOf, open, onOpen, empty, isFiltered, onClearFilters, at = 0, onAt } = props;
+  const {
+    label,
+    list,
+    columns,
+    nameHeader = "Name",
+    nameOf,
+    open,
+    onOpen,
+    empty,
+    isFiltered,
+    onClearFilters,
+    at = 0,
+    onAt,
+  } = props;
   const { rows, keyOf } = list;
   const viewport = useRef<HTMLDivElement>(null);
   const savedAt = useRef(0);
@@ -101,18 +116,20 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
     list.hold(false);
     list.refresh();
   };
+  // Of a search, a page may be empty although there are more.
+  const isEmpty = list.isLoaded && rows.length === 0 && !list.hasMore;
   const clock = new Date(list.updatedAt).toLocaleTimeString("en-GB");
   return (
     <div className={styles.whole}>
       {list.error && <FailureText failure={failureOf(list.error)} onRetry={list.refresh} />}
-      {list.isLoaded && rows.length === 0 && (
+      {isEmpty && (
         <div className={styles.empty}>
           <h2>{isFiltered ? "No match" : empty.title}</h2>
           <p>{isFiltered ? "Nothing here fits the filters." : empty.text}</p>
           {isFiltered ? <Button onClick={onClearFilters}>Clear the filters</Button> : empty.action}
         </div>
       )}
-      <div ref={viewport} className={styles.viewport} onScroll={scrolled} hidden={list.isLoaded && rows.length === 0}>
+      <div ref={viewport} className={styles.viewport} onScroll={scrolled} hidden={isEmpty}>
         <div
           role="table"
           aria-label={label}
@@ -120,7 +137,7 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
           className={styles.table}
         >
           <div role="row" className={`${styles.row} ${styles.head}`} style={grid}>
-            {["Name", ...columns.map(({ header }) => header)].map((header, index) => (
+            {[nameHeader, ...columns.map(({ header }) => header)].map((header, index) => (
               <span key={header} role="columnheader" className={columns[index - 1]?.align === "end" ? styles.end : ""}>
                 {header}
               </span>

@@ -2,7 +2,7 @@ import type { Queryable } from "@toolgate/postgres/pool";
 import type { KeyStatus } from "../domain/key.ts";
 import { KEY_COLUMNS, type KeyRow } from "./keys.ts";
 
-export type KeyOrder = "newest" | "name" | "last_used" | "calls_total";
+export type KeyOrder = "newest" | "name" | "last_used" | "calls_total" | "expiry";
 
 interface KeyFilter {
   status: KeyStatus | undefined;
@@ -10,16 +10,19 @@ interface KeyFilter {
   search: string;
   /** Only keys that list this tool. */
   tool: string;
+  /** Only keys that list any of these tools, when set. */
+  anyOfTools: readonly string[] | undefined;
 }
 
 /** A key's position in an order: the value it is sorted by, as text, and its id. */
 export type KeyCursor = { order: string; value: string; id: string };
 
-/** Row comparisons cannot handle null, so a key that was never used sorts like one used before all others. */
+/** Row comparisons cannot handle null, so a key that was never used sorts like one used before all others, and one without expiry last. */
 const ORDERS: Record<KeyOrder, { sortedBy: string; type: string; direction: "asc" | "desc" }> = {
   newest: { sortedBy: "created_at", type: "timestamptz", direction: "desc" },
   name: { sortedBy: `(lower(name) collate "C")`, type: "text", direction: "asc" },
   last_used: { sortedBy: "coalesce(last_used_at, '-infinity')", type: "timestamptz", direction: "desc" },
+  expiry: { sortedBy: "coalesce(expires_at, 'infinity')", type: "timestamptz", direction: "asc" },
   calls_total: { sortedBy: "calls_total", type: "bigint", direction: "desc" },
 };
 
@@ -61,7 +64,7 @@ export async function listKeys(
 
 /** Conditions consist of literals from this file; values only enter as parameters. */
 function filterConditions(
-  { status, search, tool }: KeyFilter,
+  { status, search, tool, anyOfTools }: KeyFilter,
   now: Date,
   parameter: (value: unknown) => string,
 ): string[] {
@@ -76,5 +79,15 @@ function filterConditions(
     conditions.push(`(position(${part} in lower(name)) > 0 or position(${part} in lower(prefix)) > 0)`);
   }
   if (tool !== "") conditions.push(`tools @> array[${parameter(tool)}::text]`);
+  if (anyOfTools) conditions.push(`tools && ${parameter(anyOfTools)}::text[]`);
   return conditions;
+}
+
+/** Every tool that a key of the workspace lists. */
+export async function toolsOfKeys(db: Queryable, workspaceId: string): Promise<string[]> {
+  const listed = await db.query(
+    "select distinct unnest(tools) as tool from key_auth.keys where workspace_id = $1 and tools <> '{}'",
+    [workspaceId],
+  );
+  return listed.rows.map(({ tool }) => tool);
 }

@@ -15,12 +15,18 @@ export interface KeyRow {
   createdAt: Date;
   lastUsedAt: Date | null;
   callsTotal: number;
+  /** Raised by each edit. */
+  version: number;
+  /** Email address of who created the key or made the last edit. */
+  savedBy: string;
+  savedAt: Date;
 }
 
 export const KEY_COLUMNS = `id, workspace_id as "workspaceId", name, prefix, tools, call_limit as "limit",
   allowed_networks as "allowedNetworks", expires_at as "expiresAt", revoked_at as "revokedAt",
   previous_secret_valid_until as "previousSecretValidUntil", created_at as "createdAt",
-  last_used_at as "lastUsedAt", calls_total as "callsTotal"`;
+  last_used_at as "lastUsedAt", calls_total as "callsTotal", version,
+  coalesce(saved_by, created_by) as "savedBy", coalesce(saved_at, created_at) as "savedAt"`;
 
 interface NewKey {
   id: string;
@@ -90,12 +96,18 @@ export async function lockKey(db: Queryable, workspaceId: string, id: string): P
 
 export type EditableFields = Pick<KeyRow, "name" | "tools" | "limit" | "allowedNetworks" | "expiresAt">;
 
-export async function updateKey(db: Queryable, id: string, fields: EditableFields): Promise<KeyRow> {
+export async function updateKey(
+  db: Queryable,
+  id: string,
+  fields: EditableFields,
+  saved: { by: string; at: Date },
+): Promise<KeyRow> {
   const updated = await db.query(
     `update key_auth.keys
-     set name = $2, tools = $3, call_limit = $4, allowed_networks = $5, expires_at = $6
+     set name = $2, tools = $3, call_limit = $4, allowed_networks = $5, expires_at = $6,
+       version = version + 1, saved_by = $7, saved_at = $8
      where id = $1 returning ${KEY_COLUMNS}`,
-    [id, fields.name, fields.tools, fields.limit, fields.allowedNetworks, fields.expiresAt],
+    [id, fields.name, fields.tools, fields.limit, fields.allowedNetworks, fields.expiresAt, saved.by, saved.at],
   );
   return updated.rows[0];
 }

@@ -89,29 +89,47 @@ interface CallRow {
   durationMs: number;
   ip: string;
   requestId: string;
+  keyId: string;
 }
 
 /** [MGMT-20] */
 const CALLS_LISTED = 50;
+// Planning over all partitions costs more than reading them. A named statement with a literal limit is planned once.
+const CALL_COLUMNS = `at, tool, status, duration_ms as "durationMs", ip, request_id as "requestId", key_id as "keyId"`;
 
 /** The last calls of a key since a time, newest first; only those of `requestId` unless it is empty. */
 export async function listCalls(db: Queryable, keyId: string, since: Date, requestId: string): Promise<CallRow[]> {
-  // Planning over all partitions costs more than reading them. A named statement with a literal limit is planned once.
-  const columns = `at, tool, status, duration_ms as "durationMs", ip, request_id as "requestId"`;
   const all = {
     name: "list_calls",
-    text: `select ${columns}
+    text: `select ${CALL_COLUMNS}
            from key_auth.api_key_requests where key_id = $1 order by at desc limit ${CALLS_LISTED}`,
     values: [keyId],
   };
   const ofRequest = {
     name: "list_calls_of_request",
-    text: `select ${columns}
+    text: `select ${CALL_COLUMNS}
            from key_auth.api_key_requests
            where key_id = $1 and request_id = $2 and request_id <> '' order by at desc limit ${CALLS_LISTED}`,
     values: [keyId, requestId],
   };
   const listed = await db.query(requestId === "" ? all : ofRequest);
+  return listed.rows.filter(({ at }) => at >= since);
+}
+
+/** The calls of one HTTP request with any key of the workspace since a time, newest first. */
+export async function listCallsOfRequest(
+  db: Queryable,
+  { workspaceId, requestId, since }: { workspaceId: string; requestId: string; since: Date },
+): Promise<CallRow[]> {
+  const listed = await db.query({
+    name: "list_calls_of_any_key",
+    text: `select ${CALL_COLUMNS}
+           from key_auth.api_key_requests
+           where request_id = $2 and request_id <> ''
+             and key_id in (select id from key_auth.keys where workspace_id = $1)
+           order by at desc limit ${CALLS_LISTED}`,
+    values: [workspaceId, requestId],
+  });
   return listed.rows.filter(({ at }) => at >= since);
 }
 

@@ -2,6 +2,7 @@ import { isJsonObject } from "@toolgate/rules/json-object";
 import { inSpan, isTracing } from "@toolgate/telemetry/trace";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
+import { MAX_NESTING } from "../domain/nesting.ts";
 import type { SandboxPool } from "../sandbox/pool.ts";
 import type { HostCall } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";
@@ -32,8 +33,8 @@ interface Execution {
   platformFailure: unknown;
 }
 
-const MAX_NESTING = 8;
 const CPU_MS = 1_000;
+
 /**
  * Runs a tool, and through it the tools that it calls. Everything that the tool does is in the outcome and in the
  * execution log, whose record is added to `scope.records`. A platform failure is returned with the run, because the run
@@ -66,12 +67,12 @@ async function executeOnce(
     tool,
     scope,
     startedAtMs: deps.now(),
+    startedMs: performance.now(),
     details: [],
     hostCalls: [],
     logs: [],
     platformFailure: undefined,
   };
-  const started = performance.now();
   let resultJson: string | undefined;
   let failure: { error: string; platformFailure: unknown } = { error: "", platformFailure: undefined };
   try {
@@ -84,7 +85,7 @@ async function executeOnce(
   const redact = (value: unknown) => withoutSecrets(deps.redact(value));
   const finished: FinishedRun = {
     ...run,
-    durationMs: Math.round(performance.now() - started),
+    durationMs: Math.round(performance.now() - run.startedMs),
     args: redactedJson(JSON.stringify(args), redact),
     result: redactedJson(resultJson ?? "null", redact),
     error: withoutSecrets(failure.error),

@@ -81,6 +81,8 @@ export interface HostCallEntry {
   name: string;
   /** The tool, query, sheet or host that was named; never a value. */
   target: string;
+  /** From the start of the run to the start of the call. Records of earlier versions have none. */
+  started_after_ms: number;
   duration_ms: number;
   /** Empty when it succeeded. */
   error_code: string;
@@ -100,6 +102,8 @@ export interface Run {
   tool: LoadedTool;
   scope: RunScope;
   startedAtMs: number;
+  /** performance.now() at the same time, to measure from. */
+  startedMs: number;
   /** Stored next to the error in the log, and shown nowhere else; see `addDetail`. */
   details: string[];
   hostCalls: HostCallEntry[];

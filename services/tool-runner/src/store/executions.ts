@@ -1,5 +1,6 @@
 import type { ExecutionRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
+import { MAX_NESTING } from "../domain/nesting.ts";
 import { allRows } from "./rows.ts";
 
 export const EXECUTIONS_TABLE = "tool_runner.executions";
@@ -47,7 +48,14 @@ export interface ExecutionRow {
   argsJson: string;
   resultJson: string;
   readOnly: boolean;
-  hostCalls: { name: string; target: string; duration_ms: number; error_code: string; recorded: boolean }[];
+  hostCalls: {
+    name: string;
+    target: string;
+    started_after_ms?: number;
+    duration_ms: number;
+    error_code: string;
+    recorded: boolean;
+  }[];
   logs: string[];
   requestId: string;
 }
@@ -114,28 +122,44 @@ export function listExecutions(
   );
 }
 
-const MAX_CHILDREN_SHOWN = 200;
-
-const MAX_CHILDREN_CHARACTERS = 1024 * 1024;
+const MAX_NESTED_SHOWN = 200;
+const MAX_NESTED_CHARACTERS = 1024 * 1024;
 
 /**
- * The run and the first of the runs that it called, oldest first, as many as there is room for; empty if the workspace has
- * no such run.
+ * The run and the first of the runs that it and its nested runs called, as many as there is room for; `found` counts also those
+ * that there is no room for, up to one. A run comes before the runs that it called, and they are in the order in which they
+ * started. Empty if the workspace has no such run. A call ends within a day, so no other partitions are read.
  */
-export function findExecutionTree(db: Queryable, workspaceId: string, id: string): Promise<ExecutionRow[]> {
+export function findExecutionTree(
+  db: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<(ExecutionRow & { found: number })[]> {
   return allRows(
     db,
-    `select ${COLUMNS}
-     from (
-       select *, sum(${LOGGED_CHARACTERS}) filter (where id <> $2) over (order by started_at, id) as characters
-       from (
-         select * from tool_runner.executions
-         where workspace_id = $1 and (id = $2 or parent_id = $2)
-         order by started_at, id limit ${MAX_CHILDREN_SHOWN}
-       ) oldest
-     ) counted
-     where id = $2 or characters <= ${MAX_CHILDREN_CHARACTERS}
-     order by started_at, id`,
+    `with recursive root as materialized (
+       select id, started_at from tool_runner.executions where workspace_id = $1 and id = $2
+     ), tree as (
+       select id, started_at, 1 as level from root
+       union all
+       select * from (
+         select nested.id, nested.started_at, tree.level + 1
+         from tree cross join root join tool_runner.executions nested on nested.parent_id = tree.id
+         where nested.workspace_id = $1 and tree.level < ${MAX_NESTING}
+           and nested.started_at between root.started_at - interval '1 minute' and root.started_at + interval '1 day'
+         order by nested.started_at, nested.id limit ${MAX_NESTED_SHOWN + 1}
+       ) next_level
+     ), first_runs as (
+       select * from tree order by level, started_at, id limit ${MAX_NESTED_SHOWN + 2}
+     ), counted as (
+       select run.*, level, count(*) over ()::integer as found, row_number() over first_first as place,
+         sum(${LOGGED_CHARACTERS}) filter (where level > 1) over first_first as characters
+       from first_runs join tool_runner.executions run using (id, started_at)
+       window first_first as (order by level, run.started_at, run.id)
+     )
+     select ${COLUMNS}, found from counted
+     where level = 1 or (place <= ${MAX_NESTED_SHOWN + 1} and characters <= ${MAX_NESTED_CHARACTERS})
+     order by place`,
     [workspaceId, id],
   );
 }

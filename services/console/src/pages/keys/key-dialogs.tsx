@@ -23,6 +23,8 @@ interface KeyDialogProps {
 export function EditKey({ of, onClose, onChanged }: KeyDialogProps) {
   const workspace = useWorkspace();
   const update = useMutation(KeyService.method.updateKey);
+  // The fields have the values of this version, whatever is read of the key meanwhile.
+  const [{ version }] = useState(of);
   return (
     <Dialog title={`Edit ${of.name}`} onClose={onClose}>
       <Form
@@ -30,7 +32,7 @@ export function EditKey({ of, onClose, onChanged }: KeyDialogProps) {
         read={readKey}
         submit={KEYS.save}
         onCancel={onClose}
-        onSubmit={async ({ name, tools, limit, expiry, allowed_networks }) => {
+        onSubmit={async ({ name, tools, limit, expiry, allowed_networks }, overwrite) => {
           await update.mutateAsync({
             workspace,
             keyId: of.id,
@@ -39,6 +41,7 @@ export function EditKey({ of, onClose, onChanged }: KeyDialogProps) {
             limit,
             expiry: expiryOf(expiry),
             allowedNetworks: { networks: allowed_networks },
+            expectedVersion: overwrite ? undefined : version,
           });
           toast(`${name} is saved`);
           onChanged();

@@ -1,8 +1,9 @@
 import { useQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
 import { type Key, KeyService, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
-import { useWorkspace } from "../../rpc/use-session.ts";
+import { useRole, useWorkspace } from "../../rpc/use-session.ts";
 import { KEYS } from "../../text/en/keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { FailureText } from "../../ui/failure.tsx";
@@ -12,6 +13,7 @@ import { KeyCalls } from "./key-calls.tsx";
 import { EditKey, RevokeKey, RotateKey } from "./key-dialogs.tsx";
 import { KeyDoctor } from "./key-doctor.tsx";
 import { KeyStatusBadge, KeyTools } from "./key-status.tsx";
+import styles from "./keys.module.css";
 
 const DIALOGS = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey } as const;
 
@@ -37,6 +39,7 @@ export function KeyPanel({ keyId, onClose, onChanged }: KeyPanelProps) {
       {key && (
         <>
           <Facts facts={factsOf(key)} />
+          <Elsewhere keyId={keyId} />
           <KeyDoctor of={key} onDialog={setDialog} />
           <Section title={KEYS.lastCalls}>
             <KeyCalls keyId={keyId} />
@@ -61,6 +64,22 @@ function Actions({ of, onDialog }: { of: Key; onDialog: (dialog: keyof typeof DI
   );
 }
 
+/** What other pages know about the key. */
+function Elsewhere({ keyId }: { keyId: string }) {
+  return (
+    <p className={styles.links}>
+      <Link to="/runs" search={{ caller: keyId }}>
+        {KEYS.runs}
+      </Link>
+      {useRole() === "admin" && (
+        <Link to="/audit" search={{ target: keyId }}>
+          {KEYS.history}
+        </Link>
+      )}
+    </p>
+  );
+}
+
 function factsOf(key: Key) {
   return [
     ["Status", <KeyStatusBadge key="status" {...key} />],
@@ -70,6 +89,12 @@ function factsOf(key: Key) {
     ["Networks", key.allowedNetworks.join(", ") || "anywhere"],
     ["Expires", <Time key="expires" at={key.expiresAt} exact />],
     ["Created", <Time key="created" at={key.createdAt} exact />],
+    [
+      "Saved",
+      <span key="saved">
+        <Time at={key.savedAt} /> by {key.savedBy}
+      </span>,
+    ],
     ["Last used", <Time key="used" at={key.lastUsedAt} />],
     ["Calls", `${key.callsLast24h} in 24 h, ${key.callsTotal} in all`],
     ["Id", <code key="id">{key.id}</code>],

@@ -18,12 +18,22 @@ import { KeyStatusBadge, KeyTools } from "./key-status.tsx";
 const route = getRouteApi("/shell/managed/api-keys");
 
 const STATUSES = { active: KeyStatus.ACTIVE, revoked: KeyStatus.REVOKED, expired: KeyStatus.EXPIRED } as const;
-const ORDERS = { name: KeyOrder.NAME, "last-used": KeyOrder.LAST_USED, calls: KeyOrder.CALLS_TOTAL } as const;
+const ORDERS = {
+  name: KeyOrder.NAME,
+  "last-used": KeyOrder.LAST_USED,
+  calls: KeyOrder.CALLS_TOTAL,
+  expiry: KeyOrder.EXPIRY,
+} as const;
 const ORDER_OPTIONS = [
   ["", KEYS.newest],
   ["name", KEYS.byName],
   ["last-used", KEYS.byLastUse],
   ["calls", KEYS.byCalls],
+  ["expiry", KEYS.byExpiry],
+] as const;
+const TOOLS_OPTIONS = [
+  ["", KEYS.anyTools],
+  ["unavailable", KEYS.withUnavailable],
 ] as const;
 const STATUS_OPTIONS = [
   ["", KEYS.anyStatus],
@@ -34,12 +44,13 @@ const STATUS_OPTIONS = [
 
 const COLUMNS: readonly Column<Key>[] = [
   { header: "Prefix", width: "110px", render: ({ prefix }) => <code>{prefix}…</code> },
-  { header: "Status", width: "100px", render: (key) => <KeyStatusBadge {...key} /> },
+  { header: "Status", width: "85px", render: (key) => <KeyStatusBadge {...key} /> },
   { header: "Tools", width: "minmax(120px, 2fr)", render: (key) => <KeyTools {...key} /> },
-  { header: "Limit", width: "70px", align: "end", render: ({ limit }) => `${limit}/min` },
-  { header: "Last used", width: "100px", render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-  { header: "24 h", width: "70px", align: "end", render: (key) => key.callsLast24h.toLocaleString("en") },
-  { header: "Total", width: "90px", align: "end", render: (key) => key.callsTotal.toLocaleString("en") },
+  { header: "Limit", width: "75px", align: "end", render: ({ limit }) => `${limit}/min` },
+  { header: "Expires", width: "80px", render: ({ expiresAt }) => <Time at={expiresAt} /> },
+  { header: "Last used", width: "90px", render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+  { header: "24 h", width: "60px", align: "end", render: (key) => key.callsLast24h.toLocaleString("en") },
+  { header: "Total", width: "75px", align: "end", render: (key) => key.callsTotal.toLocaleString("en") },
 ];
 
 /** [MGMT-1] */
@@ -55,6 +66,7 @@ export function KeysPage() {
       workspace,
       search: filters.search ?? "",
       tool: filters.tool ?? "",
+      withUnavailableTools: filters.tools === "unavailable",
       status: filters.status && STATUSES[filters.status],
       order: filters.order && ORDERS[filters.order],
     },
@@ -84,6 +96,12 @@ export function KeysPage() {
             onValue={(status) => set({ status: status || undefined, at: undefined })}
           />
           <Select
+            aria-label={KEYS.tools}
+            options={TOOLS_OPTIONS}
+            value={filters.tools ?? ""}
+            onValue={(tools) => set({ tools: tools || undefined, at: undefined })}
+          />
+          <Select
             aria-label="Order"
             options={ORDER_OPTIONS}
             value={filters.order ?? ""}
@@ -103,8 +121,8 @@ export function KeysPage() {
         open={open}
         onOpen={(id) => set({ open: id })}
         empty={{ title: KEYS.empty, text: KEYS.emptyText, action: create }}
-        isFiltered={Boolean(filters.search || filters.status || filters.tool)}
-        onClearFilters={() => set({ search: undefined, status: undefined, tool: undefined })}
+        isFiltered={Boolean(filters.search || filters.status || filters.tool || filters.tools)}
+        onClearFilters={() => set({ search: undefined, status: undefined, tool: undefined, tools: undefined })}
         at={at}
         onAt={(first) => set({ at: first })}
       />

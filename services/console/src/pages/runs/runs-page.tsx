@@ -1,5 +1,78 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { useQuery } from "@connectrpc/connect-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { ExecutionService, Success } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import { useMemo } from "react";
+import { useWorkspace } from "../../rpc/use-session.ts";
+import { RUNS } from "../../text/en/runs.ts";
 import { Page } from "../../ui/page.tsx";
+import { ResourceList } from "../../ui/resource-list.tsx";
+import { useList } from "../../ui/use-list.ts";
+import { type KeyNames, runColumns } from "./run-columns.tsx";
+import { RunFilters } from "./run-filters.tsx";
+import { RunPanel } from "./run-panel.tsx";
 
+const route = getRouteApi("/shell/managed/runs");
+
+const OUTCOMES = { succeeded: Success.ONLY, failed: Success.FAILURES_ONLY } as const;
+const KEYS_NAMED = 100;
+const KEYS_FRESH_MS = 60_000;
+const FILTERS = ["tool", "entry", "outcome", "caller", "request", "from", "to"] as const;
+
+/** [LOG-10] The execution log. */
 export function RunsPage() {
-  return <Page title="runs">{null}</Page>;
+  const workspace = useWorkspace();
+  const keys = useKeyNames();
+  const { open, at, ...filter } = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const list = useList(
+    ExecutionService.method.listExecutions,
+    {
+      workspace,
+      tool: filter.tool ?? "",
+      entryType: filter.entry ?? "",
+      success: filter.outcome && OUTCOMES[filter.outcome],
+      callerId: filter.caller ?? "",
+      requestId: filter.request ?? "",
+      startedFrom: filter.from ? timestampFromDate(new Date(filter.from)) : undefined,
+      startedBefore: filter.to ? timestampFromDate(new Date(filter.to)) : undefined,
+    },
+    { rowsOf: (page) => page.executions, keyOf: (run) => run.id, isHeld: open !== undefined },
+  );
+  const columns = useMemo(() => runColumns(keys), [keys]);
+  return (
+    <Page
+      title={RUNS.title}
+      toolbar={<RunFilters filter={filter} keys={keys} onFilter={(change) => set({ ...change, at: undefined })} />}
+      panel={open && <RunPanel key={open} runId={open} keys={keys} onClose={() => set({ open: undefined })} />}
+    >
+      <ResourceList
+        label={RUNS.title}
+        nameHeader={RUNS.tool}
+        list={list}
+        columns={columns}
+        nameOf={({ tool }) => tool}
+        open={open}
+        onOpen={(id) => set({ open: id })}
+        empty={{ title: RUNS.empty, text: RUNS.emptyText }}
+        isFiltered={FILTERS.some((name) => filter[name] !== undefined)}
+        onClearFilters={() => set(Object.fromEntries([...FILTERS, "at"].map((name) => [name, undefined])))}
+        at={at}
+        onAt={(first) => set({ at: first })}
+      />
+    </Page>
+  );
+}
+
+/** Of the newest keys, by one call: a run by an older one shows the beginning of the key's id. */
+function useKeyNames(): KeyNames {
+  const workspace = useWorkspace();
+  const { data } = useQuery(
+    KeyService.method.listKeys,
+    { workspace, pageSize: KEYS_NAMED },
+    { staleTime: KEYS_FRESH_MS },
+  );
+  return useMemo(() => new Map(data?.keys.map(({ id, name }) => [id, name])), [data]);
 }

@@ -1,60 +1,132 @@
+import { useIsFetching } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import { SHELL } from "../../text/en/shell.ts";
+import { useEffect, useRef, useState } from "react";
+import { useCanManage } from "../../rpc/use-session.ts";
+import { KINDS, SHELL } from "../../text/en/shell.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Input } from "../../ui/input.tsx";
+import { useRequest, useRun } from "./find-by-request.ts";
+import { useEndpoints, useHooks, useKeys, useTools } from "./find-objects.ts";
+import { containing, type Found } from "./found.ts";
 import { PAGES } from "./pages.ts";
 import styles from "./palette.module.css";
+
+const TYPING_MS = 150;
+
+/** The text once the user pauses. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
+
+/** Everything that has this in its name or as its id, as far as the user may see it. */
+function useFound(text: string): Found[] {
+  const canManage = useCanManage();
+  const managed = canManage ? text : "";
+  const objects = [
+    useTools(text),
+    useKeys(managed),
+    useEndpoints(managed),
+    useHooks(managed),
+    useRun(managed),
+    useRequest(managed),
+  ];
+  return objects.flat();
+}
+
+function usePages(text: string): Found[] {
+  const canManage = useCanManage();
+  return PAGES.flat()
+    .filter(({ label, forMembers }) => (canManage || forMembers) && containing(label, text))
+    .map(({ to, label }) => ({ kind: "page", id: to, label, to }));
+}
 
 /** Finds a page by its name, and objects of the workspace by name or id. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
-  const [text, setText] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useState("");
   const [chosen, setChosen] = useState(0);
-  const found = PAGES.flat().filter(({ label }) => label.toLowerCase().includes(text.trim().toLowerCase()));
-  const open = (index: number) => {
-    const item = found[index];
-    if (!item) return;
+  const text = typed.trim();
+  const settled = useSettled(text);
+  const found = [...usePages(text), ...useFound(settled)];
+  const isSearching = useIsFetching() > 0 || settled !== text;
+  const open = (option: Found | undefined) => {
+    if (!option) return;
     onClose();
-    void navigate({ to: item.to });
+    const { to, params, search = {} } = option;
+    void navigate({ to, params, search } as never);
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Enter") open(chosen);
+    if (event.key === "Enter") open(found[chosen]);
     if (step === undefined) return;
     event.preventDefault();
     setChosen((chosen + step + found.length) % Math.max(1, found.length));
   };
   return (
-    <Dialog title={SHELL.find} onClose={onClose}>
+    <Dialog title={SHELL.find} onClose={onClose} initialFocus={field}>
       <Input
+        ref={field}
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
-        aria-activedescendant={found.length > 0 ? `palette-${chosen}` : undefined}
+        aria-activedescendant={found[chosen] && `palette-${chosen}`}
         aria-label={SHELL.find}
-        value={text}
+        placeholder={SHELL.findHint}
+        value={typed}
         onChange={(event) => {
-          setText(event.target.value);
+          setTyped(event.target.value);
           setChosen(0);
         }}
         onKeyDown={onKeyDown}
       />
       <div role="listbox" id="palette-list" aria-label={SHELL.find} className={styles.list}>
-        {found.map(({ label }, index) => (
-          <div
-            key={label}
-            role="option"
-            id={`palette-${index}`}
-            tabIndex={-1}
-            aria-selected={index === chosen}
-            onClick={() => open(index)}
-            className={styles.option}
-          >
-            {label}
-          </div>
+        {found.map((option, index) => (
+          <Option
+            key={`${option.kind} ${option.id}`}
+            option={option}
+            index={index}
+            isChosen={index === chosen}
+            onOpen={() => open(option)}
+          />
         ))}
       </div>
+      <p role="status" className={styles.note}>
+        {found.length === 0 && (isSearching ? SHELL.searching : SHELL.nothingFound)}
+      </p>
     </Dialog>
+  );
+}
+
+interface OptionProps {
+  option: Found;
+  index: number;
+  isChosen: boolean;
+  onOpen: () => void;
+}
+
+function Option({ option, index, isChosen, onOpen }: OptionProps) {
+  return (
+    <div
+      role="option"
+      id={`palette-${index}`}
+      tabIndex={-1}
+      aria-selected={isChosen}
+      ref={(element) => {
+        if (isChosen) element?.scrollIntoView({ block: "nearest" });
+      }}
+      onClick={onOpen}
+      className={styles.option}
+    >
+      <span className={styles.label}>
+        {option.label} {option.detail && <span className={styles.detail}>{option.detail}</span>}
+      </span>
+      <span className={styles.detail}>{KINDS[option.kind]}</span>
+    </div>
   );
 }

@@ -14,6 +14,12 @@ export const SHELL = {
   menu: "Menu",
   skip: "Skip to the content",
   find: "Find",
+  findHint: "A page, or an object’s name or id",
+  nothingFound: "Nothing has this name or id.",
+  searching: "Searching…",
+  runsOfRequest: "Runs of this request",
+  deliveriesOfRequest: "Deliveries of this request",
+  hookCallsOfRequest: "Hook calls of this request",
   logOut: "Log out",
   sessionEnded: "Your session has ended",
   sessionEndedText: "Log in again: what you were doing goes on, and nothing that you entered is lost.",
@@ -25,6 +31,18 @@ export const SHELL = {
   singleKeys: "Single keys are shortcuts",
 } as const;
 
+/** What the palette finds, by kind. */
+export const KINDS = {
+  page: "Page",
+  tool: "Tool",
+  key: "API key",
+  endpoint: "Endpoint",
+  hook: "Hook",
+  run: "Run",
+  call: "Key call",
+  request: "Request",
+} as const;
+
 export const SHORTCUTS: readonly (readonly [keys: string, meaning: string])[] = [
   ["Ctrl K", "Find a page or an object"],
   ["/", "Search in the list"],
@@ -34,3 +52,8 @@ export const SHORTCUTS: readonly (readonly [keys: string, meaning: string])[] = 
   ["Esc", "Close what is open"],
   ["?", "This list"],
 ];
+
+/** A key call that the palette has found by its request. */
+export function callText(tool: string, status: number): string {
+  return `${tool}, answered ${status}`;
+}

@@ -27,6 +27,7 @@ import { containsNul } from "../../domain/text.ts";
 import { BUSY_RETRY_AFTER_S, takeSlot, whenClosed } from "../slots.ts";
 import { upstreamResponse } from "../upstream-response.ts";
 import { type Admit, type AdmittedRequest, createAdmit, MAX_BYTES } from "./admitted-request.ts";
+import { COMPRESS_FROM_BYTES, RESPONSE_COMPRESSION } from "./compressed-response.ts";
 import { errorCodeInterceptor, nameErrors, sendRpcError } from "./error-code.ts";
 
 /** The proto services that have RPCs for people, each with the service that serves it. */
@@ -81,11 +82,14 @@ export function managementRoutes(peers: Pick<Peers, "transport">, slots: Slots, 
         for (const [name, rpc] of MANAGED_SERVICES) offer(router, rpc, peers.transport(name), { slots, log });
       },
       contextValues: (request) =>
-        createContextValues().set(admittedKey, request.admitted).set(addressKey, canonicalIp(request.ip)),
+        // A client that has disconnected has no address any more.
+        createContextValues()
+          .set(admittedKey, request.admitted)
+          .set(addressKey, canonicalIp(request.ip ?? "")),
       interceptors: [errorCodeInterceptor, errorInterceptor(log)],
       readMaxBytes: MAX_BYTES,
-      // To compress a page takes longer than all else that is done for it.
-      compressMinBytes: Number.MAX_SAFE_INTEGER,
+      acceptCompression: [RESPONSE_COMPRESSION],
+      compressMinBytes: COMPRESS_FROM_BYTES,
       // A misspelled field could be a restriction, so it must not be ignored.
       jsonOptions: { ignoreUnknownFields: false },
       grpc: false,

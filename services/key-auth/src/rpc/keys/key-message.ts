@@ -56,8 +56,8 @@ export function callsLast24h({ pool, now }: Context, keyIds: string[]): Promise<
 }
 
 export function keyMessage(row: KeyRow, { callsLast24h, available }: KeyFacts, now: Date): Key {
-  const { id, name, prefix, tools, limit, allowedNetworks } = row;
-  const message = create(KeySchema, { id, name, prefix, tools, limit, allowedNetworks });
+  const { id, name, prefix, tools, limit, allowedNetworks, version, savedBy } = row;
+  const message = create(KeySchema, { id, name, prefix, tools, limit, allowedNetworks, version, savedBy });
   message.status = STATUS[statusOf(row, now)];
   message.callsTotal = BigInt(row.callsTotal);
   message.callsLast24h = BigInt(callsLast24h);
@@ -69,6 +69,7 @@ export function keyMessage(row: KeyRow, { callsLast24h, available }: KeyFacts, n
     ["expiresAt", row.expiresAt],
     ["revokedAt", row.revokedAt],
     ["lastUsedAt", row.lastUsedAt],
+    ["savedAt", row.savedAt],
     ["previousSecretValidUntil", overlapEndOf(row, now)],
   ] as const) {
     if (date) message[member] = timestampOf(date);

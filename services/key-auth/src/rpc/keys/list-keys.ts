@@ -5,7 +5,7 @@ import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/servi
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { MAX_NAME_CHARACTERS, type KeyStatus as Status } from "../../domain/key.ts";
-import { type KeyCursor, listKeys as listKeyRows, type KeyOrder as Order } from "../../store/key-list.ts";
+import { type KeyCursor, listKeys as listKeyRows, type KeyOrder as Order, toolsOfKeys } from "../../store/key-list.ts";
 import { invalid } from "../errors.ts";
 import { keyMessages } from "./key-message.ts";
 
@@ -14,6 +14,7 @@ const ORDERS: Record<KeyOrder, Order> = {
   [KeyOrder.NAME]: "name",
   [KeyOrder.LAST_USED]: "last_used",
   [KeyOrder.CALLS_TOTAL]: "calls_total",
+  [KeyOrder.EXPIRY]: "expiry",
 };
 
 const STATUSES: Record<KeyStatus, Status | undefined> = {
@@ -33,7 +34,12 @@ export const listKeys: Handler<Context, typeof KeyService.method.listKeys> = asy
   const rows = await listKeyRows(context.pool, {
     workspaceId,
     order,
-    filter: { status: STATUSES[request.status], search: request.search.trim(), tool: request.tool },
+    filter: {
+      status: STATUSES[request.status],
+      search: request.search.trim(),
+      tool: request.tool,
+      anyOfTools: request.withUnavailableTools ? await unavailableTools(context, workspaceId) : undefined,
+    },
     limit: size + 1,
     after: cursorOf(request.pageToken, order),
     now: context.now(),
@@ -45,6 +51,13 @@ export const listKeys: Handler<Context, typeof KeyService.method.listKeys> = asy
     nextPageToken: last ? nextPageToken(last.cursor) : "",
   };
 };
+
+/** The listed tools that no key can call. Fails when tool-runner cannot be reached, because nobody else knows. */
+async function unavailableTools({ pool, tools }: Context, workspaceId: string): Promise<string[]> {
+  const listed = await toolsOfKeys(pool, workspaceId);
+  const released = await tools.released(workspaceId, listed);
+  return listed.filter((name) => !released.has(name));
+}
 
 /** A name, a time or a count, depending on the order. `refuseForgedCursor` refuses what Postgres cannot read. */
 const ANY_VALUE = /^[^\0]{0,400}$/s;

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { editConflict } from "@toolgate/service-host/edit-conflict";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
@@ -34,8 +35,10 @@ export const updateKey: Handler<Context, typeof KeyService.method.updateKey> = a
       await auditKey(client, { principal, action: "key.edit_refused", before, after, at: context.now() });
       return "revoked";
     }
-    const after = await updateKeyRow(client, before.id, { ...before, ...fields });
-    await auditKey(client, { principal, action: "key.edit", before, after, at: context.now() });
+    if (request.expectedVersion !== undefined && request.expectedVersion !== before.version) throw editConflict(before);
+    const at = context.now();
+    const after = await updateKeyRow(client, before.id, { ...before, ...fields }, { by: principal.email, at });
+    await auditKey(client, { principal, action: "key.edit", before, after, at });
     return after;
   });
   // Thrown after the transaction, so that its audit entry is committed.

@@ -1,6 +1,6 @@
 import { truncated } from "../../domain/truncated.ts";
 import { ToolError } from "../errors.ts";
-import type { HostCallEntry, RunScope } from "../run.ts";
+import type { HostCallEntry, Run, RunScope } from "../run.ts";
 
 /** The run that makes a host call, and the call. */
 export interface HostCallContext {
@@ -16,12 +16,19 @@ const MAX_TARGET_CHARS = 200;
 
 /** Measures a host call and adds it to the run's entries. `work` sets the target as soon as it knows it. */
 export async function logged<T>(
-  entries: HostCallEntry[],
+  { hostCalls, startedMs }: Pick<Run, "hostCalls" | "startedMs">,
   name: string,
   work: (entry: HostCallEntry) => Promise<T>,
 ): Promise<T> {
-  const entry = { name, target: "", duration_ms: 0, error_code: "", recorded: false };
   const started = performance.now();
+  const entry: HostCallEntry = {
+    name,
+    target: "",
+    started_after_ms: Math.round(started - startedMs),
+    duration_ms: 0,
+    error_code: "",
+    recorded: false,
+  };
   try {
     return await work(entry);
   } catch (error) {
@@ -31,6 +38,6 @@ export async function logged<T>(
   } finally {
     entry.duration_ms = Math.round(performance.now() - started);
     entry.target = truncated(entry.target, MAX_TARGET_CHARS);
-    if (entries.length < MAX_ENTRIES) entries.push(entry);
+    if (hostCalls.length < MAX_ENTRIES) hostCalls.push(entry);
   }
 }

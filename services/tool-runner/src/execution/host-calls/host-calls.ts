@@ -52,7 +52,7 @@ const unpaced: Paced = async (encode) => encode();
 export function createHostCalls(deps: HostDependencies, run: Run, callTool: CallTool): HostCall {
   const functions = hostFunctions(deps, callTool);
   return (name, argsJson, signal, paced = unpaced) =>
-    logged(run.hostCalls, name, async (entry) => {
+    logged(run, name, async (entry) => {
       const hostFunction = Object.hasOwn(functions, name) ? functions[name as HostFunctionName] : undefined;
       if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
       try {

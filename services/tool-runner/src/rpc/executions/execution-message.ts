@@ -8,10 +8,11 @@ export function executionMessage({ startedAt, startedAtText: _, parentId, hostCa
     ...row,
     parentId: parentId ?? "",
     startedAt: timestampOf(startedAt),
-    hostCalls: hostCalls.map(({ duration_ms: durationMs, error_code: errorCode, ...call }) => ({
-      ...call,
-      durationMs,
-      errorCode,
+    hostCalls: hostCalls.map(({ name, target, recorded, ...call }) => ({
+      ...{ name, target, recorded },
+      ...(call.started_after_ms !== undefined && { startedAfterMs: call.started_after_ms }),
+      durationMs: call.duration_ms,
+      errorCode: call.error_code,
     })),
   };
 }

@@ -15,10 +15,11 @@ export const getExecution: Handler<Context, typeof ExecutionService.method.getEx
 ) => {
   const rows = isUuid(id) ? await findExecutionTree(pool, principalOf(call).workspaceId, id) : [];
   const since = logKeptSince(now());
-  const execution = rows.find((row) => row.id === id && row.startedAt >= since);
-  if (!execution) throw new ConnectError("no such execution", Code.NotFound);
+  const [execution, ...nested] = rows;
+  if (!execution || execution.startedAt < since) throw new ConnectError("no such execution", Code.NotFound);
   return {
     execution: executionMessage(execution),
-    children: rows.filter((row) => row !== execution).map(executionMessage),
+    children: nested.map(executionMessage),
+    hasMoreChildren: execution.found > rows.length,
   };
 };

@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible } from "./accessible.ts";
+import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
+
+if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
+
+const HOSTILE = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
+const MIB = 1024 * 1024;
+
+interface LoggedRun {
+  id: string;
+  tool: string;
+  parentId?: string;
+  requestId?: string;
+}
+
+describe.skipIf(!chromium)("runs in the console", () => {
+  let rig: ConsoleRig;
+  let key: { id: string; secret: string };
+  let requestId: string;
+  let runs: LoggedRun[];
+
+  beforeAll(async () => {
+    rig = await startConsole();
+    const { toolgate } = rig;
+    const tools = {
+      rates: "export default () => ({ CHF: 0.93 });",
+      convert: `export default async (_, ctx) => {
+        try { await ctx.writeToSheet("s", "A1", [[1]]); } catch {}
+        return ctx.callTool("rates", {});
+      };`,
+      declined: 'export default () => { throw new Error("the card was declined"); };',
+      refund: `export default async ({ note }, ctx) => {
+        ctx.log(${JSON.stringify(HOSTILE)});
+        await ctx.callTool("convert", {});
+        try { await ctx.callTool("declined", {}); } catch {}
+        return { note };
+      };`,
+    };
+    for (const [name, handler] of Object.entries(tools)) {
+      const parameters = { type: "object", properties: { note: { type: "string" }, password: { type: "string" } } };
+      await toolgate.saveTool(name, { external_api: true, handler, parameters });
+    }
+    key = await toolgate.createKey({ name: "Acme", tools: ["refund", "declined"], limit: 100 });
+    const args = { note: HOSTILE, password: "in the arguments" };
+    const called = await toolgate.call("refund", key.secret, args);
+    requestId = called.headers.get("x-request-id") ?? "";
+    await toolgate.call("declined", key.secret);
+    await toolgate.manage("tool_runner.v1.ToolService/DryRun", { tool: "rates", args: {} });
+    runs = await eventually(async () => {
+      const { executions = [] } = await toolgate.manage<{ executions?: LoggedRun[] }>(
+        "tool_runner.v1.ExecutionService/ListExecutions",
+        {},
+      );
+      return executions.length === 6 && executions;
+    });
+  });
+  afterAll(() => rig?.[Symbol.asyncDispose]());
+  afterEach(async () => {
+    expect(rig.problems.splice(0)).toEqual([]);
+  });
+
+  const ofRequest = (tool: string) => runs.find((run) => run.tool === tool && run.requestId === requestId);
+
+  test("[LOG-10] a run is shown with everything that it called, in order, each with its start and duration", async () => {
+    const page = await rig.open(`/runs?open=${ofRequest("refund")?.id}`);
+    const panel = page.getByRole("complementary", { name: "Run of refund" });
+    await panel.getByText(/^refund succeeded after [\d,]+ ms\.$/).waitFor();
+    const rows = panel.getByRole("table", { name: "Timeline" }).getByRole("row");
+    const shown = (await rows.allInnerTexts()).slice(1).map((text) => text.replaceAll(/\s+/g, " ").trim());
+    const patterns = [
+      /^refund \+0 ms [\d,]+ ms$/,
+      /^convert \+[\d,]+ ms [\d,]+ ms$/,
+      /^Failed write sheet refused: the run is read-only \+[\d,]+ ms [\d,]+ ms$/,
+      /^rates \+[\d,]+ ms [\d,]+ ms$/,
+      /^Failed declined \+[\d,]+ ms [\d,]+ ms$/,
+    ];
+    for (const [index, pattern] of patterns.entries()) expect(shown[index]).toMatch(pattern);
+    expect(shown).toHaveLength(patterns.length);
+    await expectAccessible(page);
+    // A nested run opens in its place, and leads back to the run that called it.
+    await rows.getByRole("link", { name: "declined" }).click();
+    const nested = page.getByRole("complementary", { name: "Run of declined" });
+    await nested.getByText(/^declined failed after [\d,]+ ms: the card was declined$/).waitFor();
+    await nested.getByRole("link", { name: "Open the run that called it" }).click();
+    await panel.waitFor();
+    await panel.getByRole("link", { name: "Acme" }).click();
+    await page.getByRole("complementary", { name: "Acme" }).waitFor();
+    await page.context().close();
+  });
+
+  test("[LOG-10] what a tool was given, returned and logged stays text, with secrets removed", async () => {
+    const page = await rig.open(`/runs?open=${ofRequest("refund")?.id}`);
+    const text = (name: string) => page.getByRole("region", { name }).innerText();
+    expect(JSON.parse(await text("Arguments"))).toEqual({ note: HOSTILE, password: "[entfernt]" });
+    expect(JSON.parse(await text("Result"))).toEqual({ note: HOSTILE });
+    expect(await text("Logs")).toBe(HOSTILE);
+    expect(await page.locator("main img, main script").count()).toBe(0);
+    expect(await page.title()).toBe("Runs · Toolgate");
+    await page.context().close();
+  });
+
+  test("[LOG-10] [LOG-11] filters find runs by tool, entry, outcome, caller and request, and survive a reload", async () => {
+    const page = await rig.open("/runs");
+    const rows = page.getByRole("table", { name: "Runs" }).locator("[data-row]");
+    const shows = (...tools: string[]) =>
+      eventually(async () => expect((await rows.allInnerTexts()).sort()).toEqual(tools.sort()) ?? true);
+    await shows("refund", "convert", "rates", "declined", "declined", "rates");
+    await page.getByLabel("Outcome").selectOption("Failed");
+    await shows("declined", "declined");
+    await page.getByLabel("Tool or request id").fill(requestId);
+    await shows("declined");
+    await page.getByLabel("Caller").selectOption("Acme");
+    const url = new URL(page.url()).searchParams;
+    expect(Object.fromEntries(url)).toMatchObject({ outcome: "failed", request: requestId, caller: key.id });
+    await page.reload();
+    await shows("declined");
+    expect(await page.getByLabel("Tool or request id").inputValue()).toBe(requestId);
+    await page.getByLabel("Tool or request id").fill("no-such-tool");
+    await page.getByText("Nothing here fits the filters.").waitFor();
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByLabel("Started by").selectOption("Dry run");
+    await shows("rates");
+    await expectAccessible(page);
+    await page.context().close();
+  });
+
+  test("[LOG-10] of a result of 1 MB the beginning is drawn at once, and all of it can be downloaded", async () => {
+    const id = randomUUID();
+    const result = JSON.stringify({ rows: Array.from({ length: MIB / 16 }, (_, row) => `row ${row}`.padEnd(12)) });
+    await rig.toolgate.pool.query(
+      `insert into tool_runner.executions (id, workspace_id, tool, tool_version, entry_type, chat_id, caller_id, started_at,
+         duration_ms, success, error, args, result, read_only)
+       select $1, workspace_id, 'large', 1, 'dry_run', '', '', now(), 1, true, '', $3, $2, true
+       from tool_runner.executions where id = $4`,
+      [id, result, JSON.stringify({ truncated: true, characters: 70_000 }), ofRequest("refund")?.id],
+    );
+    const page = await rig.open(`/runs?open=${id}`);
+    const region = page.getByRole("region", { name: "Result" });
+    await region.getByText("row 0", { exact: false }).waitFor();
+    expect((await region.innerText()).length).toBeLessThanOrEqual(100_000);
+    await page.getByText("Not kept: it has 70,000 characters", { exact: false }).waitFor();
+    // The whole is never in the page, so that drawing it cannot block the reader.
+    expect((await page.content()).length).toBeLessThan(MIB / 4);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download all" }).click(),
+    ]);
+    expect(await readFile(await download.path(), "utf8")).toBe(result);
+    await page.context().close();
+  });
+});
