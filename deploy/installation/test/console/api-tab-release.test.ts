@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ECHO, expectAccessible, ORDER, openTab } from "./api-tab-rig.ts";
+import { expectAccessible } from "./accessibility.ts";
+import { ECHO, ORDER, openTab } from "./api-tab-rig.ts";
 import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
 
 if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});

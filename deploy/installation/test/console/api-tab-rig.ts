@@ -1,6 +1,4 @@
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "playwright-core";
-import { expect } from "vitest";
 import type { ConsoleRig } from "./console-rig.ts";
 
 export const ECHO = "export default ({ _api_key, ...args }) => ({ success: true, args });";
@@ -39,15 +37,4 @@ export async function openTab(rig: ConsoleRig, tool: string, options?: Parameter
 /** The text of a block of code. */
 export async function codeOf(page: Page, label: string): Promise<string> {
   return page.getByRole("group", { name: label, exact: true }).innerText();
-}
-
-/** Rules of accessibility that the page breaks, in the light and the dark theme. */
-export async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => `${colorScheme} ${id}: ${nodes.map(({ html }) => html).join()}`)).toEqual(
-      [],
-    );
-  }
 }

@@ -46,7 +46,7 @@ describe.skipIf(!chromium)("snippets of the API tab", () => {
     const block = page.getByRole("group", { name: label, exact: true });
     await block.hover();
     await block.locator("..").getByRole("button").click();
-    return page.evaluate(() => navigator.clipboard.readText());
+    return page.evaluate<string>("navigator.clipboard.readText()");
   };
 
   for (const [kind, label, rule] of LANGUAGES) {

@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { earlyInMinute } from "../running-toolgate.ts";
-import { codeOf, expectAccessible, ORDER, openTab } from "./api-tab-rig.ts";
+import { expectAccessible } from "./accessibility.ts";
+import { codeOf, ORDER, openTab } from "./api-tab-rig.ts";
 import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
 
 if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
@@ -11,6 +12,23 @@ interface Sent {
   headers: Record<string, string>;
   body: string | null;
 }
+
+interface Traces {
+  databases: unknown[];
+  caches: unknown[];
+}
+
+/** Where a page could keep a text. */
+const TRACES = `(async () => ({
+  url: location.href,
+  document: document.documentElement.outerHTML,
+  values: [...document.querySelectorAll("input, textarea")].map(({ value }) => value),
+  stored: [{ ...localStorage }, { ...sessionStorage }, document.cookie],
+  history: history.state,
+  databases: await indexedDB.databases(),
+  caches: await caches.keys(),
+  timings: performance.getEntries().map(({ name }) => name),
+}))()`;
 
 describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
   let rig: ConsoleRig;
@@ -79,16 +97,7 @@ describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
     await left.click();
     await keyField(page).waitFor({ state: "detached" });
 
-    const traces = await page.evaluate(async () => ({
-      url: location.href,
-      document: document.documentElement.outerHTML,
-      values: [...document.querySelectorAll("input, textarea")].map((field) => (field as HTMLInputElement).value),
-      stored: JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]),
-      history: JSON.stringify(history.state),
-      databases: await indexedDB.databases(),
-      caches: await caches.keys(),
-      timings: performance.getEntries().map(({ name }) => name),
-    }));
+    const traces = await page.evaluate<Traces>(TRACES);
     expect(traces.databases).toEqual([]);
     expect(traces.caches).toEqual([]);
     expect(JSON.stringify([traces, said])).not.toContain(secret);
@@ -110,7 +119,7 @@ describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
   test("[BLD-35] the key is gone when the page is left, and when another tool is opened in its place", async () => {
     const page = await openTab(rig, "order");
     await keyField(page).fill("svc_live_pasted");
-    await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true })));
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }))');
     expect(await keyField(page).inputValue()).toBe("");
     await page.goto(`${rig.toolgate.baseUrl}/manage/tools/writer?tab=api`);
     await keyField(page).waitFor();

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible } from "./accessibility.ts";
 import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
-import { expectAccessible, type Subscribe, webhookScene } from "./webhook-scene.ts";
+import { type Subscribe, webhookScene } from "./webhook-scene.ts";
 
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 

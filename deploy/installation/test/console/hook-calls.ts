@@ -1,7 +1,4 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { sign } from "@toolgate/webhook-signing/sign";
-import type { Page } from "playwright-core";
-import { expect } from "vitest";
 import type { ConsoleRig } from "./console-rig.ts";
 
 /** Where a hook is called, and what its calls are signed with. */
@@ -45,14 +42,4 @@ export async function callHook(
   });
   const { delivery_id: deliveryId = "" } = (await response.json()) as { delivery_id?: string };
   return { status: response.status, deliveryId };
-}
-
-/** Nothing on the page keeps anybody out, neither in light nor in dark colours. */
-export async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
-    expect(found, colorScheme).toEqual([]);
-  }
 }

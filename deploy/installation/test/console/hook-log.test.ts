@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible } from "./accessibility.ts";
 import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
-import { callHook, createHook, expectAccessible, type HookAccess } from "./hook-calls.ts";
+import { callHook, createHook, type HookAccess } from "./hook-calls.ts";
 
 if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 

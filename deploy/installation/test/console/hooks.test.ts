@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible } from "./accessibility.ts";
 import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
-import { callHook, createHook, expectAccessible } from "./hook-calls.ts";
+import { callHook, createHook } from "./hook-calls.ts";
 
 if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 

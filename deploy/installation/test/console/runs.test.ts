@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { expectAccessible } from "./accessible.ts";
+import { expectAccessible } from "./accessibility.ts";
 import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
 
 if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});

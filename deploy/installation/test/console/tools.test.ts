@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible } from "./accessibility.ts";
 import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
-import { expectNoViolations } from "./tools-axe.ts";
 
 if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 
@@ -44,29 +44,35 @@ describe.skipIf(!chromium)("tools in the console", () => {
   const code = (page: Page, label: string) => page.getByRole("textbox", { name: label, exact: true });
   const flags = (page: Page) => page.getByRole("group", { name: "Who may call it" });
 
-  test.each(GUARDED)("[EXPO-1] [EXPO-2] %s is set only after a question, whose focus is on Cancel", async (flag, label) => {
-    const name = `guarded_${flag}`;
-    await rig.toolgate.saveTool(name, { handler });
-    const page = await editor(name);
-    await flags(page).getByLabel(label).check();
-    await page.getByRole("button", { name: "Save", exact: true }).click();
-    const dialog = page.getByRole("dialog", { name: `Open ${name} to callers outside?` });
-    await dialog.getByText(label).waitFor();
-    await page.keyboard.press("Enter");
-    await dialog.waitFor({ state: "detached" });
-    expect(await saved(name)).toMatchObject({ version: 1, definition: expect.not.objectContaining({ [flag]: true }) });
-    await page.keyboard.press("Control+s");
-    await dialog.getByRole("button", { name: "Save and open it" }).click();
-    await page.getByText("Version 2 is saved").waitFor();
-    expect((await saved(name)).definition[flag]).toBe(true);
-    // The confirmation was for that one save, and this one sets nothing anew.
-    await description(page).fill("another description");
-    await save(page, 3);
-    await flags(page).getByLabel(label).uncheck();
-    await save(page, 4);
-    expect((await saved(name)).definition).not.toHaveProperty(flag);
-    await page.context().close();
-  });
+  test.each(GUARDED)(
+    "[EXPO-1] [EXPO-2] %s is set only after a question, whose focus is on Cancel",
+    async (flag, label) => {
+      const name = `guarded_${flag}`;
+      await rig.toolgate.saveTool(name, { handler });
+      const page = await editor(name);
+      await flags(page).getByLabel(label).check();
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      const dialog = page.getByRole("dialog", { name: `Open ${name} to callers outside?` });
+      await dialog.getByText(label).waitFor();
+      await page.keyboard.press("Enter");
+      await dialog.waitFor({ state: "detached" });
+      expect(await saved(name)).toMatchObject({
+        version: 1,
+        definition: expect.not.objectContaining({ [flag]: true }),
+      });
+      await page.keyboard.press("Control+s");
+      await dialog.getByRole("button", { name: "Save and open it" }).click();
+      await page.getByText("Version 2 is saved").waitFor();
+      expect((await saved(name)).definition[flag]).toBe(true);
+      // The confirmation was for that one save, and this one sets nothing anew.
+      await description(page).fill("another description");
+      await save(page, 3);
+      await flags(page).getByLabel(label).uncheck();
+      await save(page, 4);
+      expect((await saved(name)).definition).not.toHaveProperty(flag);
+      await page.context().close();
+    },
+  );
 
   test("[EXPO-2] the question says how many keys and hooks may call the tool, names them, and says if it may write", async () => {
     await rig.toolgate.saveTool("refund", { external_api: true, handler });
@@ -89,7 +95,7 @@ describe.skipIf(!chromium)("tools in the console", () => {
       "Globex",
       "Shop orders",
     ]);
-    await expectNoViolations(page);
+    await expectAccessible(page);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Delete" }).click();
     await dialog.getByText("Globex").waitFor();
@@ -108,7 +114,7 @@ describe.skipIf(!chromium)("tools in the console", () => {
     await dialog.getByLabel("Name").fill("taken");
     await dialog.getByRole("button", { name: "Open the editor" }).click();
     await dialog.getByText("There is a tool with this name already.").waitFor();
-    await expectNoViolations(page);
+    await expectAccessible(page);
     await dialog.getByLabel("Name").fill("welcome");
     await dialog.getByRole("button", { name: "Open the editor" }).click();
     await page.getByText("Not saved yet").waitFor();
@@ -137,7 +143,7 @@ describe.skipIf(!chromium)("tools in the console", () => {
     await rig.toolgate.saveTool("kind_api", { ...kept, parameters, api });
     await rig.toolgate.saveTool("kind_query", { ...kept, parameters, query: "orders" });
     const page = await editor("kind_handler");
-    await page.getByText("Set to \"odd\", which has no effect: only true does.").waitFor();
+    await page.getByText('Set to "odd", which has no effect: only true does.').waitFor();
     // The form cannot show a parameter of two types.
     await code(page, "Parameters").waitFor();
     await code(page, "Handler").fill("export default () => ({ edited: true });");
@@ -227,7 +233,7 @@ describe.skipIf(!chromium)("tools in the console", () => {
     await second.getByRole("button", { name: "Compare" }).click();
     const differences = second.getByRole("region", { name: "Differences" });
     expect(await differences.innerText()).toMatch(/−.*first one's text.*\+.*second one's text/s);
-    await expectNoViolations(second);
+    await expectAccessible(second);
     await second.keyboard.press("Escape");
     await second.getByRole("button", { name: "Save over it" }).click();
     await second.getByText("Version 3 is saved").waitFor();
@@ -248,7 +254,7 @@ describe.skipIf(!chromium)("tools in the console", () => {
     const differences = panel.getByRole("region", { name: "Differences" });
     await differences.waitFor();
     expect(await differences.innerText()).toMatch(/\+.*"external_api": true.*−.*success.*\+.*old: 1/s);
-    await expectNoViolations(page);
+    await expectAccessible(page);
     await panel.getByRole("button", { name: "Restore" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("Released for API keys").waitFor();
@@ -310,7 +316,7 @@ describe.skipIf(!chromium)("tools in the console", () => {
     expect(await row("list_ask").innerText()).toContain("Query");
     await row("list_late").getByText("released: no effect").waitFor();
     expect(await row("list_open").innerText()).toMatch(/Handler\s+released\s+writes/);
-    await expectNoViolations(page);
+    await expectAccessible(page);
     await page.getByLabel("Flag").selectOption("external_api");
     await row("list_ask").waitFor({ state: "detached" });
     await page.getByLabel("Kind").selectOption("handler");
@@ -347,24 +353,31 @@ describe.skipIf(!chromium)("tools in the console", () => {
     await page.context().close();
   });
 
-  test.each(["light", "dark"] as const)("[WCAG] the pages of tools have no violations in the %s theme, and fit on a phone", async (colorScheme) => {
-    await rig.toolgate.saveTool("accessible", { external_api: "yes", handler, parameters: { properties: { a: { type: "string" } } } });
-    const page = await editor("accessible", { colorScheme });
-    await expectNoViolations(page);
-    await page.getByRole("button", { name: "Run" }).click();
-    await page.getByText(/^Took/).waitFor();
-    await flags(page).getByLabel("Open to the public API").check();
-    await page.keyboard.press("Control+s");
-    await page.getByRole("dialog").getByText("Anyone may call").waitFor();
-    await expectNoViolations(page);
-    await page.keyboard.press("Escape");
-    await page.setViewportSize({ width: 360, height: 740 });
-    const overflow = () => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-    expect(await overflow()).toBe(0);
-    await page.getByRole("group", { name: "How the definition is edited" }).getByText("JSON").click();
-    await code(page, "Definition").waitFor();
-    await expectNoViolations(page);
-    expect(await overflow()).toBe(0);
-    await page.context().close();
-  });
+  test.each(["light", "dark"] as const)(
+    "[WCAG] the pages of tools have no violations in the %s theme, and fit on a phone",
+    async (colorScheme) => {
+      await rig.toolgate.saveTool("accessible", {
+        external_api: "yes",
+        handler,
+        parameters: { properties: { a: { type: "string" } } },
+      });
+      const page = await editor("accessible", { colorScheme });
+      await expectAccessible(page);
+      await page.getByRole("button", { name: "Run" }).click();
+      await page.getByText(/^Took/).waitFor();
+      await flags(page).getByLabel("Open to the public API").check();
+      await page.keyboard.press("Control+s");
+      await page.getByRole("dialog").getByText("Anyone may call").waitFor();
+      await expectAccessible(page);
+      await page.keyboard.press("Escape");
+      await page.setViewportSize({ width: 360, height: 740 });
+      const overflow = () => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+      expect(await overflow()).toBe(0);
+      await page.getByRole("group", { name: "How the definition is edited" }).getByText("JSON").click();
+      await code(page, "Definition").waitFor();
+      await expectAccessible(page);
+      expect(await overflow()).toBe(0);
+      await page.context().close();
+    },
+  );
 });

@@ -1,7 +1,5 @@
-import AxeBuilder from "@axe-core/playwright";
 import type { Behaviour } from "@toolgate/testbed/behaviour";
 import { eventually } from "@toolgate/testbed/eventually";
-import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { ConsoleRig } from "./console-rig.ts";
 
@@ -61,16 +59,4 @@ export async function webhookScene({ toolgate }: ConsoleRig): Promise<Subscribe>
         }),
     };
   };
-}
-
-/** Fails when the page is not accessible as it is now, in light or in dark. */
-export async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.map(
-      ({ id, nodes }) => `${colorScheme}: ${id}: ${nodes.map(({ html }) => html).join(" ")}`,
-    );
-    expect(found).toEqual([]);
-  }
 }

@@ -26,7 +26,7 @@ export function useWholeList<I extends DescMessage, O extends DescMessage, Row>(
     rows: query.data ? rowsOf(query.data) : [],
     keyOf,
     isLoaded: query.data !== undefined,
-    isLoadingMore: false,
+    isFetching: query.isFetching,
     error: query.error,
     updatedAt: query.dataUpdatedAt,
     hasMore: false,

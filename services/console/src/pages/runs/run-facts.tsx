@@ -48,7 +48,7 @@ function Caller({ run, keys }: { run: Execution; keys: KeyNames }) {
 function Version({ run: { tool, toolVersion } }: { run: Execution }) {
   if (toolVersion === 0) return RUNS.draft;
   return (
-    <Link to="/tools/$name" params={{ name: tool }} search={{ tab: "versions", version: String(toolVersion) }}>
+    <Link to="/tools/$name" params={{ name: tool }} search={{ tab: "versions", version: toolVersion }}>
       {toolVersion}
     </Link>
   );

@@ -59,7 +59,7 @@ export function ToolKeys({ tool }: { tool: string }) {
       )}
       {list.hasMore && (
         <div>
-          <Button pending={list.isLoadingMore} onClick={list.loadMore}>
+          <Button pending={list.isFetching} onClick={list.loadMore}>
             {API_TAB.more}
           </Button>
         </div>
