@@ -19,7 +19,7 @@ const MAX_LIST_STYLES = 15 * KB;
 const MAX_FURTHER_SCRIPTS = 60 * KB;
 const MAX_EDITOR_SCRIPTS = 190 * KB;
 const LIST = /-page\.tsx$/;
-const EDITOR = /editor/;
+const EDITOR = /code-mirror/;
 
 /** Throws when a page of the built console is larger than its readers should have to load. */
 export async function checkSizes(folder: string): Promise<void> {

@@ -7,14 +7,7 @@ import { type Diagnostic, linter, lintKeymap, setDiagnostics } from "@codemirror
 import type { Extension } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-
-export type Language = "javascript" | "json";
-
-export interface Problem {
-  line: number;
-  column: number;
-  message: string;
-}
+import type { Language, Problem } from "./code-editor-props.ts";
 
 const LINT_MS = 300;
 const colours = HighlightStyle.define([
