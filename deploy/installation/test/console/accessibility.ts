@@ -9,7 +9,13 @@ export async function expectAccessible(page: Page): Promise<void> {
   const found: string[] = [];
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const { violations } = await new AxeBuilder({ page }).withTags(RULES).analyze();
+    // No page has frames, and without them this takes half the time.
+    const axe = new AxeBuilder({ page }).setLegacyMode(true);
+    // Only the colours differ between the themes.
+    const { violations } = await (colorScheme === "light"
+      ? axe.withTags(RULES)
+      : axe.withRules("color-contrast")
+    ).analyze();
     for (const { id, nodes } of violations)
       found.push(`${colorScheme}: ${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" ")}`);
   }
