@@ -48,6 +48,8 @@ describe.skipIf(!chromium)("the first five minutes of an admin", () => {
 
   async function picture(name: string): Promise<void> {
     if (!SCREENSHOTS) return;
+    // Nothing that only passes by.
+    await page.getByText(/is saved$/).waitFor({ state: "detached" });
     await mkdir(SCREENSHOTS, { recursive: true });
     await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, animations: "disabled", caret: "initial" });
   }
