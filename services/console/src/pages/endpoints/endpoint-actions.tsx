@@ -17,7 +17,7 @@ export function EndpointActions({ of, onDialog }: { of: Endpoint; onDialog: (dia
       <Button onClick={() => onDialog("test")}>{ENDPOINTS.sendTest}</Button>
       <Link
         to="/webhooks/deliveries"
-        search={{ endpoint: String(of.id) } as never}
+        search={{ endpoint: String(of.id) }}
         className={`${buttonStyles.button} ${buttonStyles.plain}`}
       >
         {ENDPOINTS.deliveries}

@@ -103,7 +103,7 @@ function HookDetails({ provider, onBack, onClose, onCreated }: HookDetailsProps)
     <Dialog title={`${HOOKS.create}: ${name}`} description={url} onClose={onClose}>
       <Form schema={newHook(source)} submit={HOOKS.create} onSubmit={submit} onCancel={onClose}>
         <Button kind="quiet" className={styles.back} onClick={onBack}>
-          ‹ {HOOKS.choose}
+          ‹ {HOOKS.back}
         </Button>
         <NameField />
         <TargetField

@@ -11,7 +11,7 @@ import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { HookValues, LimitFields, NameField, SecretField } from "./hook-form.tsx";
 import { HookSecret } from "./hook-secret.tsx";
-import { providerOf } from "./providers.ts";
+import { providerOf, randomSecret } from "./providers.ts";
 
 export interface HookDialogProps {
   of: Hook;
@@ -71,11 +71,13 @@ export function RotateHook({ of, onClose, onChanged }: HookDialogProps) {
         schema={NewSecret}
         submit={HOOKS.rotate}
         onCancel={onClose}
-        onSubmit={async ({ provider_secret: providerSecret }) => {
-          const rotated = await rotate.mutateAsync({ workspace, hookId: of.id, providerSecret });
+        onSubmit={async ({ provider_secret: entered }) => {
+          const made = entered === "" && provider.secret === "chosen" ? randomSecret() : "";
+          const rotated = await rotate.mutateAsync({ workspace, hookId: of.id, providerSecret: entered || made });
           rotate.reset();
           onChanged();
-          if (rotated.secret !== "") return setSecret(rotated.secret);
+          const shown = rotated.secret || made;
+          if (shown !== "") return setSecret(shown);
           toast(HOOKS.rotated);
           onClose();
         }}

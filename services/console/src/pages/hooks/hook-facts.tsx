@@ -21,10 +21,10 @@ export function factsOf(hook: Hook) {
     ["In 24 h", `${all.toLocaleString("en")} accepted, ${failed.toLocaleString("en")} failed`],
     ["Created", <Time key="created" at={hook.createdAt} exact />],
     [
-      "Version",
-      <span key="version">
-        {hook.version}, saved {hook.savedBy && `by ${hook.savedBy} `}
-        <Time at={hook.savedAt} />
+      "Saved",
+      <span key="saved">
+        <Time at={hook.savedAt} exact />
+        {hook.savedBy && ` by ${hook.savedBy}`}, version {hook.version}
       </span>,
     ],
     ["Id", <code key="id">{String(hook.id)}</code>],

@@ -4,10 +4,10 @@ import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook
 import { useEffect } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { MAPPING } from "../../text/en/hooks.ts";
+import { BodyView } from "../../ui/body-view.tsx";
 import { Field } from "../../ui/form.tsx";
 import { Select, TextArea } from "../../ui/input.tsx";
 import { localTime } from "../../ui/time.tsx";
-import { BodyPreview } from "../hook-log/body-preview.tsx";
 import type { Sample } from "./use-sample-body.ts";
 
 const OFFERED = 20;
@@ -55,7 +55,7 @@ export function SampleField({ hookId, sample, onSample, body }: SampleFieldProps
           )}
         </Field>
       ) : (
-        <BodyPreview label={MAPPING.body} text={body} />
+        <BodyView label={MAPPING.body} body={body} startsFormatted />
       )}
     </>
   );

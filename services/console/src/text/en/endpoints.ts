@@ -60,19 +60,7 @@ export const ENDPOINTS = {
   health: "Health",
   backlog: "Waiting deliveries",
   showDelivery: "Show this delivery",
-  verify: "Verify signatures in your server",
-  verifyTitle: "JavaScript (Node.js)",
+  verify: "Verify signatures in your server (Node.js)",
   verifyText:
     "Hash the raw body, before any parsing. The key is the whole secret, with whsec_. Refuse requests that are older than 5 minutes, and answer within 10 seconds: do longer work afterwards.",
-  signature: "Check a signature",
-  signatureText:
-    "Paste a request as your server received it, and see what does not match. Your secret and signatures are never shown.",
-  body: "Body",
-  bodyHint: "Exactly as received, or as your code hashes it.",
-  requestHeaders: "Headers",
-  requestHeadersHint:
-    "X-Service-Signature, or webhook-id, webhook-timestamp and webhook-signature. Others may be included.",
-  received: "Received at",
-  receivedHint: "Your local time. Empty: now.",
-  check: "Check",
 } as const;
