@@ -4,10 +4,8 @@ import { useState } from "react";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOKS } from "../../text/en/hooks.ts";
-import { Confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { HookValues, LimitFields, NameField, SecretField } from "./hook-form.tsx";
 import { HookSecret } from "./hook-secret.tsx";
@@ -85,50 +83,5 @@ export function RotateHook({ of, onClose, onChanged }: HookDialogProps) {
         <SecretField provider={provider} isRotation />
       </Form>
     </Dialog>
-  );
-}
-
-/** Turns a hook off. Turning it on needs no question. */
-export function DeactivateHook({ of, onClose, onChanged }: HookDialogProps) {
-  const workspace = useWorkspace();
-  const update = useMutation(HookService.method.updateHook);
-  return (
-    <Confirm
-      title={`${HOOKS.deactivate} ${of.name}?`}
-      action={HOOKS.deactivate}
-      onClose={onClose}
-      onConfirm={async () => {
-        await update.mutateAsync({ workspace, hookId: of.id, active: false });
-        toast(`${of.name} is off`);
-        onChanged();
-      }}
-    >
-      <p>{HOOKS.deactivateText}</p>
-    </Confirm>
-  );
-}
-
-interface DeleteHookProps extends HookDialogProps {
-  onDeleted: () => void;
-}
-
-export function DeleteHook({ of, onClose, onDeleted }: DeleteHookProps) {
-  const workspace = useWorkspace();
-  const remove = useMutation(HookService.method.deleteHook);
-  return (
-    <Confirm
-      title={`${HOOKS.delete} ${of.name}?`}
-      action={HOOKS.delete}
-      onClose={onClose}
-      onConfirm={async () => {
-        await remove.mutateAsync({ workspace, hookId: of.id });
-        toast(`${of.name} is deleted`);
-        onDeleted();
-      }}
-    >
-      <p>
-        {HOOKS.deleteText} The last accepted call: <Time at={of.lastReceivedAt} />.
-      </p>
-    </Confirm>
   );
 }

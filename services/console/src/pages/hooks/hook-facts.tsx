@@ -5,7 +5,7 @@ import { Section } from "../../ui/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { HookStatus, targetText } from "./hook-status.tsx";
 import styles from "./hooks.module.css";
-import { sourceOf } from "./pointers.ts";
+import { sourceOf } from "./mapping/pointers.ts";
 import { formatOf } from "./providers.ts";
 
 export function factsOf(hook: Hook) {

@@ -1,8 +1,8 @@
-import { MAPPING } from "../../text/en/hooks.ts";
-import { BodyView } from "../../ui/body-view.tsx";
-import { FailureText } from "../../ui/failure.tsx";
-import { Status } from "../../ui/status.tsx";
-import styles from "./hooks.module.css";
+import { MAPPING } from "../../../text/en/hooks.ts";
+import { BodyView } from "../../../ui/body-view.tsx";
+import { FailureText } from "../../../ui/failure.tsx";
+import { Status } from "../../../ui/status.tsx";
+import styles from "./mapping.module.css";
 import type { Row } from "./pointers.ts";
 import type { DryRun } from "./use-dry-run.ts";
 
