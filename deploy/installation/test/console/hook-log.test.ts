@@ -30,7 +30,11 @@ describe.skipIf(!chromium)("the hook log in the console", () => {
     const parameters = { type: "object", properties: { n: { type: "integer" } } };
     const save = (handler: string) => rig.toolgate.saveTool("order", { inbound_hook: true, parameters, handler });
     await save('export default () => { throw new Error("no stock"); };');
-    const hook = await createHook(rig, { name: "Orders", tool: "order" });
+    const hook = await createHook(rig, {
+      name: "Orders",
+      tool: "order",
+      arguments: { mapping: { pointers: { n: "/n" } } },
+    });
     const { deliveryId } = await callHook(rig, hook, '{"n":3}', { headers: { "x-service-delivery": "call-1" } });
     const page = await rig.open(`/webhooks/calls?open=${deliveryId}`);
     const panel = page.getByRole("complementary", { name: "Orders" });
@@ -38,6 +42,7 @@ describe.skipIf(!chromium)("the hook log in the console", () => {
     expect(await panel.getByRole("status").innerText()).toContain("no stock");
     expect(await panel.getByRole("region", { name: "Body" }).innerText()).toBe('{\n  "n": 3\n}');
     expect(await panel.getByText("call-1").count()).toBeGreaterThan(0);
+    await panel.getByText("/n", { exact: true }).waitFor();
 
     await save("export default ({ n }) => ({ double: 2 * n });");
     const again = panel.getByRole("button", { name: "Process again" });

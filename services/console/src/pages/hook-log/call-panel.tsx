@@ -15,6 +15,7 @@ import { FailureText } from "../../ui/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { targetText } from "../hooks/hook-status.tsx";
+import { CallMapping } from "./call-mapping.tsx";
 import { CallSentence } from "./call-sentence.tsx";
 import { DeliveryStatus, isPending } from "./delivery-status.tsx";
 import styles from "./hook-log.module.css";
@@ -102,6 +103,7 @@ function CallDetails({ of }: { of: GetHookDeliveryResponse }) {
           <Facts facts={sent.map(([name, value]) => [name, <code key={name}>{value}</code>])} />
         )}
       </Section>
+      <CallMapping hookId={hookId} />
       <RunList runs={hookRuns} />
     </>
   );

@@ -29,7 +29,7 @@ function Run({ of }: { of: HookRun }) {
     ["Status", <DeliveryStatus key="status" status={status} />],
     ["Started", <Time key="started" at={startedAt} exact />],
     ...(durationMs > 0 ? ([["Duration", `${durationMs} ms`]] as const) : []),
-    ...(requestedBy !== "" ? ([["Asked for by", requestedBy]] as const) : []),
+    ...(requestedBy !== "" ? ([["Requested by", requestedBy]] as const) : []),
     ...(error !== "" ? ([[HOOK_LOG.error, error]] as const) : []),
     ...(chatId !== "" ? ([["Chat", <code key="chat">{chatId}</code>]] as const) : []),
   ] as const;

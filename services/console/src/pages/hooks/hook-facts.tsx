@@ -44,11 +44,18 @@ function TargetLink({ target }: { target: HookTarget | undefined }) {
   );
 }
 
+interface HookPointersProps {
+  of: Hook;
+  title?: string;
+  hint?: string;
+}
+
 /** Where the target's arguments come from. */
-export function HookPointers({ of }: { of: Hook }) {
+export function HookPointers({ of, title = HOOKS.arguments, hint }: HookPointersProps) {
   const { from, rows } = sourceOf(of.arguments);
   return (
-    <Section title={HOOKS.arguments}>
+    <Section title={title}>
+      {hint && <p className={styles.dim}>{hint}</p>}
       <p>{MAPPING[from]}.</p>
       {rows.length > 0 && (
         <dl className={styles.pointers}>

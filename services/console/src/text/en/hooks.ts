@@ -14,9 +14,9 @@ export const HOOKS = {
   emptyText:
     "A hook is a URL that another system calls. Each call that proves who sent it runs a tool or an assistant.",
   choose: "Who calls the hook?",
-  back: "Choose again who calls it",
+  back: "Choose another sender",
   name: "Name",
-  nameHint: "Where the calls come from, such as “Orders of the shop”.",
+  nameHint: "Where the calls come from, such as “Shop orders”.",
   target: "Runs",
   targetHint: "Only what is released for hooks can be chosen.",
   noTarget: "Nothing is released for hooks yet. Set inbound_hook in the definition of a tool or an assistant first.",
@@ -61,7 +61,7 @@ export const MAPPING = {
   fieldsHint: "Each top-level field of the body becomes the argument of that name. Others are left out.",
   payloadHint: "The tool declares payload as an object. Further arguments can come from places in the body.",
   mappingHint:
-    "A JSON Pointer names a place, such as /order/lines/0/sku. One that leads nowhere leaves its argument out.",
+    "A JSON Pointer names a place, such as /order/lines/0/sku. If the body has no such place, the argument is left out.",
   argument: "Argument",
   pointer: "Place in the body",
   add: "Add an argument",
