@@ -14,12 +14,12 @@ interface BodyViewProps {
   /** Offers to copy it, and to download it under this name. */
   fileName?: string;
   /** JSON is indented at first, where its exact bytes do not matter. */
-  startsFormatted?: boolean;
+  formatted?: boolean;
 }
 
 /** What came from outside, as text and never as HTML. Of more than 100 kB only the beginning is shown. */
-export function BodyView({ label, body, fileName, startsFormatted = false }: BodyViewProps) {
-  const [isFormatted, setFormatted] = useState(startsFormatted);
+export function BodyView({ label, body, fileName, formatted: isFormattedFirst = false }: BodyViewProps) {
+  const [isFormatted, setFormatted] = useState(isFormattedFirst);
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const isCut = bytes.length > PREVIEW_BYTES;
   const text = new TextDecoder().decode(isCut ? bytes.subarray(0, PREVIEW_BYTES) : bytes);

@@ -94,7 +94,7 @@ function CallDetails({ of }: { of: GetHookDeliveryResponse }) {
       <CallSentence of={delivery} runs={hookRuns} />
       <Facts facts={facts} />
       <Section title={HOOK_LOG.body}>
-        <BodyView label={HOOK_LOG.body} body={body} fileName={`${id}.txt`} startsFormatted />
+        <BodyView label={HOOK_LOG.body} body={body} fileName={`${id}.txt`} formatted />
       </Section>
       <Section title={HOOK_LOG.headers}>
         {sent.length === 0 ? (

@@ -58,7 +58,7 @@ function Value({ title, of, text }: { title: string; of: number; text: string })
         label={`${title} of run ${of}`}
         body={text}
         fileName={`run-${of}-${title.toLowerCase()}.txt`}
-        startsFormatted
+        formatted
       />
     </>
   );

@@ -35,7 +35,7 @@ export function DryRunResult({ of, rows, hasBody }: DryRunResultProps) {
       {argsJson !== "" && (
         <>
           <Status tone="good">{MAPPING.result}</Status>
-          <BodyView label={MAPPING.result} body={argsJson} startsFormatted />
+          <BodyView label={MAPPING.result} body={argsJson} formatted />
         </>
       )}
     </div>

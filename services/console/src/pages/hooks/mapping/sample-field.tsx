@@ -56,7 +56,7 @@ export function SampleField({ hookId, sample, onSample, body }: SampleFieldProps
           )}
         </Field>
       ) : (
-        <BodyView label={MAPPING.body} body={body} startsFormatted />
+        <BodyView label={MAPPING.body} body={body} formatted />
       )}
     </>
   );
