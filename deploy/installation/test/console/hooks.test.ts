@@ -1,6 +1,5 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { expectAccessible } from "./accessibility.ts";
 import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
 import { callHook, createHook } from "./hook-calls.ts";
 
@@ -42,6 +41,16 @@ describe.skipIf(!chromium)("hooks in the console", () => {
     return { page, dialog: page.getByRole("dialog") };
   }
 
+  /** Reads the secret of the dialog that shows it, and leaves it. */
+  async function storeSecret(dialog: Locator, title: string) {
+    await dialog.getByRole("heading", { name: title }).waitFor();
+    const secret = await dialog.getByLabel("Secret", { exact: true }).inputValue();
+    await dialog.getByLabel("I have stored it").check();
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await dialog.waitFor({ state: "detached" });
+    return secret;
+  }
+
   async function choose(page: Page, provider: RegExp, name: string) {
     await page.getByRole("button", { name: "Create hook" }).first().click();
     const dialog = page.getByRole("dialog");
@@ -67,12 +76,9 @@ describe.skipIf(!chromium)("hooks in the console", () => {
     await dialog.getByLabel("Runs").selectOption("tool order");
     await dialog.getByRole("button", { name: "Create hook" }).click();
     const url = await dialog.getByLabel("URL").inputValue();
-    const secret = await dialog.getByLabel("Secret", { exact: true }).inputValue();
-    await dialog.getByLabel("I have stored it").check();
-    await dialog.getByRole("button", { name: "Done" }).click();
-    await dialog.waitFor({ state: "detached" });
+    const secret = await storeSecret(dialog, "Hook created");
     const shown = await page.content();
-    for (const once of [secret, url]) expect(shown).not.toContain(once);
+    for (const once of [secret, url.split("/").at(-1)]) expect(shown).not.toContain(once);
 
     const panel = panelOf(page, "Orders");
     await panel.getByRole("status").getByText("Waiting for the first call…").waitFor();
@@ -88,9 +94,13 @@ describe.skipIf(!chromium)("hooks in the console", () => {
     const page = await rig.open("/webhooks/hooks");
     let dialog = await choose(page, /^GitHub/, "Repository");
     await dialog.getByRole("button", { name: "Create hook" }).click();
-    expect(await dialog.getByLabel("Secret", { exact: true }).inputValue()).toMatch(/^[0-9a-f]{64}$/);
-    await dialog.getByLabel("I have stored it").check();
-    await dialog.getByRole("button", { name: "Done" }).click();
+    const chosen = await storeSecret(dialog, "Hook created");
+    expect(chosen).toMatch(/^[0-9a-f]{64}$/);
+    await panelOf(page, "Repository").getByRole("button", { name: "Rotate secret" }).click();
+    await dialog.getByRole("button", { name: "Rotate secret" }).click();
+    const rotated = await storeSecret(dialog, "Secret rotated");
+    expect(rotated).toMatch(/^[0-9a-f]{64}$/);
+    expect(rotated).not.toBe(chosen);
 
     dialog = await choose(page, /^Stripe/, "Payments");
     await dialog.getByRole("button", { name: "Create hook" }).click();
@@ -116,10 +126,7 @@ describe.skipIf(!chromium)("hooks in the console", () => {
     const hook = await createHook(rig, { name: "Rotated", tool: "order" });
     const { page, dialog } = await openDialog(hook.id, "Rotate secret");
     await dialog.getByRole("button", { name: "Rotate secret" }).click();
-    const secret = await dialog.getByLabel("Secret", { exact: true }).inputValue();
-    await dialog.getByLabel("I have stored it").check();
-    await dialog.getByRole("button", { name: "Done" }).click();
-    await dialog.waitFor({ state: "detached" });
+    const secret = await storeSecret(dialog, "Secret rotated");
     expect(await page.content()).not.toContain(secret);
     expect(await callHook(rig, hook, '{"amount":1}')).toMatchObject({ status: 401 });
     expect(await callHook(rig, { ...hook, secret }, '{"amount":1}')).toMatchObject({ status: 202 });
@@ -163,65 +170,6 @@ describe.skipIf(!chromium)("hooks in the console", () => {
     await dialog.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("row", { name: /Switched/ }).waitFor({ state: "detached" });
     expect(await call(4)).toBe(404);
-    await page.context().close();
-  });
-
-  test("[IN-7] [IN-40] the mapping editor shows at once what a received or a pasted body becomes", async () => {
-    const hook = await createHook(rig, { name: "Mapped", tool: "order" });
-    await callHook(rig, hook, '{"amount":5,"to":{"city":"Bern"}}');
-    const { page, dialog } = await openDialog(hook.id, "Arguments");
-    const result = dialog.getByRole("region", { name: "The target would get" });
-    await result.getByText('"amount": 5').waitFor();
-    await dialog.getByLabel("The target gets").selectOption("Chosen places of the body");
-    const amount = dialog.getByRole("group", { name: "amount" });
-    await amount.getByLabel("Place in the body").fill("/to/city");
-    await amount.getByText("must be of type number").waitFor();
-    await dialog.getByRole("button", { name: "Add an argument" }).click();
-    await dialog.getByRole("group", { name: "Argument" }).getByLabel("Argument").selectOption("city");
-    await dialog.getByRole("group", { name: "city" }).getByLabel("Place in the body").fill("to/city");
-    await dialog.getByRole("alert").getByText("needs a JSON Pointer").waitFor();
-    await dialog.getByRole("group", { name: "city" }).getByLabel("Place in the body").fill("/to/city");
-    await amount.getByLabel("Place in the body").fill("/amount");
-    await result.getByText('"city": "Bern"').waitFor();
-    await dialog.getByLabel("Dry run").selectOption("A pasted body");
-    await dialog.getByLabel("Paste a body").fill('{"amount":12345678901234567890,"to":{"city":"Thun"}}');
-    await result.getByText('"city": "Thun"').waitFor();
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.waitFor({ state: "detached" });
-    const { arguments: saved } = await hookOf(hook.id);
-    expect(saved).toEqual({ mapping: { pointers: { amount: "/amount", city: "/to/city" } } });
-    await page.context().close();
-  });
-
-  test("[WMGMT] everybody can use the list, the panel and each dialog", async () => {
-    const hook = await createHook(rig, {
-      name: "For all",
-      tool: "order",
-      arguments: { mapping: { pointers: { amount: "/amount" } } },
-    });
-    await callHook(rig, hook, '{"amount":"x"}');
-    await callHook(rig, { ...hook, secret: "another secret" }, "{}");
-    const page = await rig.open(`/webhooks/hooks?open=${hook.id}`);
-    const panel = panelOf(page, "For all");
-    const dialog = page.getByRole("dialog");
-    await panel.getByText("Refused calls of the last day").waitFor();
-    await expectAccessible(page);
-    for (const action of ["Edit", "Arguments", "Rotate secret", "Deactivate"]) {
-      await panel.getByRole("button", { name: action, exact: true }).click();
-      await dialog.getByRole("button").nth(1).waitFor();
-      if (action === "Arguments") await dialog.getByText("must be of type number").waitFor();
-      await expectAccessible(page);
-      await page.keyboard.press("Escape");
-      await dialog.waitFor({ state: "detached" });
-    }
-    await page.getByRole("button", { name: "Create hook" }).click();
-    await dialog.getByRole("button", { name: /^Stripe/ }).waitFor();
-    await expectAccessible(page);
-    await dialog.getByRole("button", { name: /^Stripe/ }).click();
-    await dialog.getByLabel("Runs").selectOption("tool order");
-    await dialog.getByLabel("The target gets").selectOption("Chosen places of the body");
-    await dialog.getByText("Why is something missing here?").click();
-    await expectAccessible(page);
     await page.context().close();
   });
 });

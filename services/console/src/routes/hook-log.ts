@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { LIST, oneOf, text } from "./search.ts";
+import { id, LIST, oneOf, text, time } from "./search.ts";
 
 export const CALL_KINDS = ["accepted", "refused"] as const;
 export const CALL_STATUSES = ["waiting", "running", "succeeded", "failed", "interrupted"] as const;
@@ -7,10 +7,10 @@ export const CALL_STATUSES = ["waiting", "running", "succeeded", "failed", "inte
 export const Search = v.object({
   ...LIST,
   kind: oneOf(CALL_KINDS),
-  hook: text,
+  hook: id,
   status: oneOf(CALL_STATUSES),
   external_id: text,
   request_id: text,
-  from: text,
-  to: text,
+  from: time,
+  to: time,
 });

@@ -2,56 +2,55 @@ import { useState } from "react";
 import styles from "./body-view.module.css";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy.tsx";
+import { indentJson } from "./indent-json.ts";
+import { ScrollText } from "./scroll-text.tsx";
 
 const PREVIEW_BYTES = 100_000;
 
 interface BodyViewProps {
   /** What it is, for readers that do not see where it stands. */
   label: string;
-  body: Uint8Array;
-  fileName: string;
+  body: Uint8Array | string;
+  /** Offers to copy it, and to download it under this name. */
+  fileName?: string;
+  /** JSON is indented at first, where its exact bytes do not matter. */
+  formatted?: boolean;
 }
 
-/** Bytes that came from outside, as text and never as HTML. Of more than 100 kB only the beginning is shown. */
-export function BodyView({ label, body, fileName }: BodyViewProps) {
-  const [isFormatted, setFormatted] = useState(false);
-  const isCut = body.length > PREVIEW_BYTES;
-  const text = new TextDecoder().decode(isCut ? body.subarray(0, PREVIEW_BYTES) : body);
-  const formatted = isCut ? undefined : formattedJson(text);
+/** What came from outside, as text and never as HTML. Of more than 100 kB only the beginning is shown. */
+export function BodyView({ label, body, fileName, formatted: isFormattedFirst = false }: BodyViewProps) {
+  const [isFormatted, setFormatted] = useState(isFormattedFirst);
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  const isCut = bytes.length > PREVIEW_BYTES;
+  const text = new TextDecoder().decode(isCut ? bytes.subarray(0, PREVIEW_BYTES) : bytes);
+  const formatted = isCut ? text : indentJson(text);
   return (
     <div className={styles.whole}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre className={styles.text} tabIndex={0} role="region" aria-label={label}>
-        {isFormatted && formatted !== undefined ? formatted : text}
-      </pre>
-      <div className={styles.actions}>
-        <span>
-          {body.length.toLocaleString("en")} bytes
-          {isCut && `; the first ${PREVIEW_BYTES.toLocaleString("en")} are shown`}
-        </span>
-        {formatted !== undefined && formatted !== text && (
-          <Button aria-pressed={isFormatted} onClick={() => setFormatted(!isFormatted)}>
-            Format
-          </Button>
-        )}
-        {!isCut && <CopyButton text={text} />}
-        <Button onClick={() => download(body, fileName)}>Download</Button>
-      </div>
+      <ScrollText label={label} className={styles.text}>
+        {isFormatted ? formatted : text}
+      </ScrollText>
+      {(fileName || isCut) && (
+        <div className={styles.actions}>
+          <span>
+            {bytes.length.toLocaleString("en")} bytes
+            {isCut && `; the first ${PREVIEW_BYTES.toLocaleString("en")} are shown`}
+          </span>
+          {formatted !== text && (
+            <Button aria-pressed={isFormatted} onClick={() => setFormatted(!isFormatted)}>
+              Format
+            </Button>
+          )}
+          {!isCut && <CopyButton text={text} />}
+          {fileName && <Button onClick={() => download(bytes, fileName)}>Download</Button>}
+        </div>
+      )}
     </div>
   );
 }
 
-function formattedJson(text: string): string | undefined {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return undefined;
-  }
-}
-
 /** As a file of no particular type, so that no browser opens it as a page. */
-function download(body: Uint8Array, fileName: string): void {
-  const url = URL.createObjectURL(new Blob([new Uint8Array(body)], { type: "application/octet-stream" }));
+function download(bytes: Uint8Array, fileName: string): void {
+  const url = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: "application/octet-stream" }));
   Object.assign(document.createElement("a"), { href: url, download: fileName }).click();
   URL.revokeObjectURL(url);
 }

@@ -35,7 +35,7 @@ interface ListOptions<O extends DescMessage, Row> {
 
 /**
  * The pages of a list that is read newest first. It follows what is new every 3 s while the reader is at its top; otherwise it
- * only counts. The RPC has `page_size`, `page_token` and `next_page_token`.
+ * only counts. The RPC has `page_size`, `page_token` and `next_page_token`, or answers with the whole list.
  */
 export function useList<I extends DescMessage, O extends DescMessage, Row>(
   schema: DescMethodUnary<I, O>,

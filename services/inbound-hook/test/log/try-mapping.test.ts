@@ -55,6 +55,11 @@ test("[IN-42] [IN-43] [IN-44] a violation is named exactly as a run would find i
   expect(await tried(id, twice)).toEqual([" size"]);
   for (const body of ["", "[]", "nonsense", "null", "\ufeff{}"])
     expect(await tried(id, pasted(body))).toEqual([" body"]);
+  const { violations } = await workspace.deliveries.tryMapping({
+    hookId: id,
+    ...pasted('{"id":12345678901234567890}'),
+  });
+  expect(violations).toMatchObject([{ rule: "body", message: expect.stringMatching(/^a number has more digits/) }]);
   const { executions } = (await rig.pool.query("select count(*)::int as executions from tool_runner.executions"))
     .rows[0];
   expect(executions).toBe(0);

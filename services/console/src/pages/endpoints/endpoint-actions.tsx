@@ -15,11 +15,7 @@ export function EndpointActions({ of, onDialog }: { of: Endpoint; onDialog: (dia
         </Button>
       )}
       <Button onClick={() => onDialog("test")}>{ENDPOINTS.sendTest}</Button>
-      <Link
-        to="/webhooks/deliveries"
-        search={{ endpoint: String(of.id) } as never}
-        className={`${buttonStyles.button} ${buttonStyles.plain}`}
-      >
+      <Link to="/webhooks/deliveries" search={{ endpoint: String(of.id) }} className={buttonStyles.button}>
         {ENDPOINTS.deliveries}
       </Link>
       <Button onClick={() => onDialog("edit")}>{ENDPOINTS.edit}</Button>

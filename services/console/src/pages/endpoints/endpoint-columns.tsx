@@ -11,7 +11,7 @@ export interface EndpointOfList {
 }
 
 export const COLUMNS: readonly Column<EndpointOfList>[] = [
-  { header: "Status", width: "132px", render: ({ endpoint }) => <EndpointStatusBadge {...endpoint} /> },
+  { header: "Status", width: "200px", render: ({ endpoint }) => <EndpointStatusBadge {...endpoint} /> },
   { header: "Events", width: "minmax(100px, 2fr)", render: ({ endpoint }) => endpoint.events.join(", ") },
   { header: "Waiting", width: "64px", align: "end", render: ({ health }) => (health ? waitingCount(health) : "") },
   { header: "Oldest due", width: "88px", render: ({ health }) => <Time at={health?.oldestDueAt} never="" /> },

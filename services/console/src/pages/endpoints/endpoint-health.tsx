@@ -9,6 +9,7 @@ import { ENDPOINTS } from "../../text/en/endpoints.ts";
 import { FailureText } from "../../ui/failure.tsx";
 import { Section } from "../../ui/panel.tsx";
 import { Time } from "../../ui/time.tsx";
+import { answerText } from "../deliveries/delivery-sentence.ts";
 import styles from "./endpoints.module.css";
 
 const POLL_MS = 3_000;
@@ -28,7 +29,7 @@ export function Health({ of, health }: { of: Endpoint; health: EndpointHealth })
 function Result({ label, of }: { label: string; of: AttemptResult }) {
   return (
     <p>
-      <span className={styles.dim}>{label}</span>, <Time at={of.at} />: {resultText(of)}{" "}
+      <span className={styles.dim}>{label}</span>, <Time at={of.at} />: {resultText(of, answerText(of))}{" "}
       <Link to="/webhooks/deliveries" search={{ open: of.deliveryId }}>
         {ENDPOINTS.showDelivery}
       </Link>

@@ -5,17 +5,18 @@ import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
 import { VERIFY_CODE } from "../../text/en/receiver-code.ts";
+import { CodeBlock } from "../../ui/code-block.tsx";
 import { FailureText } from "../../ui/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/panel.tsx";
-import { CodeText } from "../events/code-text.tsx";
+import { SignatureCheck } from "../signature/signature-check.tsx";
 import { type DialogName, EndpointActions } from "./endpoint-actions.tsx";
 import { DeleteEndpoint, EditEndpoint, RotateSecret } from "./endpoint-dialogs.tsx";
 import { factsOf } from "./endpoint-facts.tsx";
 import { Backlog, Health } from "./endpoint-health.tsx";
 import { nameOf } from "./endpoint-status.tsx";
+import styles from "./endpoints.module.css";
 import { MissedNotice } from "./missed-notice.tsx";
 import { SendTestEvent } from "./send-test-event.tsx";
-import { SignatureCheck } from "./signature-check.tsx";
 import { ActivateEndpoint, DeactivateEndpoint } from "./switch-endpoint.tsx";
 
 const POLL_MS = 3_000;
@@ -64,16 +65,10 @@ export function EndpointPanel({ endpointId, onClose, onChanged }: EndpointPanelP
           {data.health && <Health of={endpoint} health={data.health} />}
           {endpoint.active && <Backlog endpointId={endpoint.id} />}
           <Facts facts={factsOf(endpoint)} />
-          <Section title={ENDPOINTS.signature}>
-            <SignatureCheck endpointId={endpoint.id} />
-          </Section>
+          <SignatureCheck endpointId={endpoint.id} />
           <Section title={ENDPOINTS.verify}>
-            <CodeText
-              title={ENDPOINTS.verifyTitle}
-              of={ENDPOINTS.verify}
-              text={VERIFY_CODE}
-              hint={ENDPOINTS.verifyText}
-            />
+            <p className={styles.dim}>{ENDPOINTS.verifyText}</p>
+            <CodeBlock label={ENDPOINTS.verify} text={VERIFY_CODE} />
           </Section>
           {Open && <Open of={endpoint} onClose={() => setDialog(undefined)} onChanged={changed} />}
         </>

@@ -84,6 +84,7 @@ export function EndpointsPage() {
         label={ENDPOINTS.title}
         list={list}
         columns={COLUMNS}
+        nameHeader={ENDPOINTS.url}
         nameOf={({ endpoint }) => nameOf(endpoint)}
         open={open}
         onOpen={(id) => set({ open: id })}

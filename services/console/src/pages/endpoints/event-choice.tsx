@@ -30,6 +30,10 @@ export function EventChoice({ type, value = type.type, isChosen, onChosen }: Eve
         defaultChecked={isChosen}
         onChange={(event) => onChosen?.(event.target.checked)}
       />
+      <p id={id} className={styles.dim}>
+        {value === type.type ? type.description : ENDPOINTS.allCustom}
+        {!type.hasSource && ` ${ENDPOINTS.noSource}`}
+      </p>
       <Button
         kind="quiet"
         aria-expanded={isOpen}
@@ -40,10 +44,6 @@ export function EventChoice({ type, value = type.type, isChosen, onChosen }: Eve
         <Icon name="chevron" />
         {EVENTS.showSchema}
       </Button>
-      <p id={id} className={styles.dim}>
-        {value === type.type ? type.description : ENDPOINTS.allCustom}
-        {!type.hasSource && ` ${ENDPOINTS.noSource}`}
-      </p>
       {isOpen && (
         <div className={styles.schema}>
           <EventSchema type={type.type} path={type.schemaPath} />

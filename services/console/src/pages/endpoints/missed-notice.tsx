@@ -4,6 +4,7 @@ import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/u
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { missedText } from "../../text/en/endpoint-health.ts";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import buttonStyles from "../../ui/button.module.css";
 import styles from "./endpoints.module.css";
 
 const POLL_MS = 3_000;
@@ -31,7 +32,11 @@ export function MissedNotice({ endpointId, isActivated }: MissedNoticeProps) {
         {missedText(events, more)}
       </span>
       {events > 0 && (
-        <Link to="/webhooks/undelivered" search={{ endpoint: String(endpointId) } as never}>
+        <Link
+          to="/webhooks/undelivered"
+          search={{ endpoint: String(endpointId) }}
+          {...(isActivated && { className: `${buttonStyles.button} ${buttonStyles.primary}` })}
+        >
           {isActivated ? ENDPOINTS.replayMissed : ENDPOINTS.showMissed}
         </Link>
       )}

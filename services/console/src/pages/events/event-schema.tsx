@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { failureOf } from "../../rpc/errors.ts";
 import { EVENTS } from "../../text/en/events.ts";
+import { CodeBlock } from "../../ui/code-block.tsx";
 import { FailureText } from "../../ui/failure.tsx";
-import { CodeText } from "./code-text.tsx";
+import { Section } from "../../ui/panel.tsx";
 import styles from "./events.module.css";
 
 /** The gateway publishes a type's schema with one example of a whole body. */
@@ -24,8 +25,13 @@ export function EventSchema({ type, path }: { type: string; path: string }) {
   if (!data) return <p className={styles.dim}>Loading…</p>;
   return (
     <>
-      <CodeText title={EVENTS.example} of={type} text={data.example} />
-      <CodeText title={EVENTS.schema} of={type} text={data.schema} hint={EVENTS.schemaText} />
+      <Section title={EVENTS.example}>
+        <CodeBlock label={`${EVENTS.example} of ${type}`} text={data.example} />
+      </Section>
+      <Section title={EVENTS.schema}>
+        <p className={styles.dim}>{EVENTS.schemaText}</p>
+        <CodeBlock label={`${EVENTS.schema} of ${type}`} text={data.schema} />
+      </Section>
     </>
   );
 }

@@ -7,12 +7,11 @@ import { type Column, ResourceList } from "../../ui/resource-list.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { useList } from "../../ui/use-list.ts";
 import { EventPanel } from "./event-panel.tsx";
-import { EventSource, groupOf } from "./event-source.tsx";
+import { EventSource } from "./event-source.tsx";
 
 const route = getRouteApi("/shell/managed/webhooks/events");
 
 const COLUMNS: readonly Column<EventType>[] = [
-  { header: "Group", width: "120px", render: ({ type }) => groupOf(type) },
   { header: "Status", width: "160px", render: (type) => <EventSource {...type} /> },
   { header: EVENTS.whenSent, width: "minmax(160px, 4fr)", render: ({ description }) => description },
 ];
@@ -50,7 +49,9 @@ export function EventsPage() {
       <ResourceList
         label={EVENTS.title}
         list={{ ...list, rows }}
-        columns={COLUMNS}
+        // The panel says when the open one is sent, and its name needs the room.
+        columns={opened ? COLUMNS.slice(0, 1) : COLUMNS}
+        nameHeader={EVENTS.type}
         nameOf={({ type }) => <code>{type}</code>}
         open={open}
         onOpen={(type) => set({ open: type })}

@@ -41,6 +41,7 @@ export function AcceptedCalls(props: CallListProps<HookDelivery>) {
     <ResourceList
       {...props}
       label={HOOK_LOG.title}
+      nameHeader={HOOK_LOG.hook}
       columns={ACCEPTED}
       nameOf={({ hookName }) => hookName}
       empty={{ title: HOOK_LOG.empty, text: HOOK_LOG.emptyText }}
@@ -53,6 +54,7 @@ export function RefusedCalls(props: CallListProps<RefusedCall>) {
     <ResourceList
       {...props}
       label={HOOK_LOG.title}
+      nameHeader={HOOK_LOG.hook}
       columns={REFUSED}
       nameOf={({ hookName }) => hookName}
       empty={{ title: HOOK_LOG.noRefused, text: HOOK_LOG.noRefusedText }}

@@ -8,13 +8,14 @@ import { useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { BodyView } from "../../ui/body-view.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { FailureText } from "../../ui/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { targetText } from "../hooks/hook-status.tsx";
-import { BodyPreview } from "./body-preview.tsx";
+import { CallMapping } from "./call-mapping.tsx";
 import { CallSentence } from "./call-sentence.tsx";
 import { DeliveryStatus, isPending } from "./delivery-status.tsx";
 import styles from "./hook-log.module.css";
@@ -93,7 +94,7 @@ function CallDetails({ of }: { of: GetHookDeliveryResponse }) {
       <CallSentence of={delivery} runs={hookRuns} />
       <Facts facts={facts} />
       <Section title={HOOK_LOG.body}>
-        <BodyPreview label={HOOK_LOG.body} text={new TextDecoder().decode(body)} fileName={`${id}.txt`} />
+        <BodyView label={HOOK_LOG.body} body={body} fileName={`${id}.txt`} formatted />
       </Section>
       <Section title={HOOK_LOG.headers}>
         {sent.length === 0 ? (
@@ -102,6 +103,7 @@ function CallDetails({ of }: { of: GetHookDeliveryResponse }) {
           <Facts facts={sent.map(([name, value]) => [name, <code key={name}>{value}</code>])} />
         )}
       </Section>
+      <CallMapping hookId={hookId} />
       <RunList runs={hookRuns} />
     </>
   );

@@ -1,11 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
-import { useId } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
 import { Button } from "../../ui/button.tsx";
 import { Input, Select } from "../../ui/input.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
+import { TimeRange } from "../../ui/time-range.tsx";
 import styles from "./hook-log.module.css";
 import type { Filters } from "./use-hook-log.ts";
 
@@ -60,8 +60,7 @@ export function HookLogFilters({ filters, onChange }: HookLogFiltersProps) {
           onValue={(value) => onChange({ status: (value || undefined) as Filters["status"] })}
         />
       )}
-      <TimeField label={HOOK_LOG.from} value={filters.from} onValue={(from) => onChange({ from })} />
-      <TimeField label={HOOK_LOG.to} value={filters.to} onValue={(to) => onChange({ to })} />
+      <TimeRange from={filters.from} to={filters.to} onRange={onChange} />
     </>
   );
 }
@@ -85,22 +84,6 @@ function IdField({ label, value, onValue }: FilterProps) {
       onBlur={({ currentTarget }) => currentTarget.value !== (value ?? "") && take(currentTarget)}
       onKeyDown={({ key, currentTarget }) => key === "Enter" && take(currentTarget)}
     />
-  );
-}
-
-/** In the reader's zone. */
-function TimeField({ label, value, onValue }: FilterProps) {
-  const id = useId();
-  return (
-    <div className={styles.time}>
-      <label htmlFor={id}>{label}</label>
-      <Input
-        id={id}
-        type="datetime-local"
-        value={value ?? ""}
-        onChange={({ target }) => onValue(target.value || undefined)}
-      />
-    </div>
   );
 }
 

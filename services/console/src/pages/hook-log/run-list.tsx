@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { HookRun } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { BodyView } from "../../ui/body-view.tsx";
 import { Facts, Section } from "../../ui/panel.tsx";
 import { Time } from "../../ui/time.tsx";
-import { BodyPreview } from "./body-preview.tsx";
 import { DeliveryStatus } from "./delivery-status.tsx";
 import styles from "./hook-log.module.css";
 
@@ -29,7 +29,7 @@ function Run({ of }: { of: HookRun }) {
     ["Status", <DeliveryStatus key="status" status={status} />],
     ["Started", <Time key="started" at={startedAt} exact />],
     ...(durationMs > 0 ? ([["Duration", `${durationMs} ms`]] as const) : []),
-    ...(requestedBy !== "" ? ([["Asked for by", requestedBy]] as const) : []),
+    ...(requestedBy !== "" ? ([["Requested by", requestedBy]] as const) : []),
     ...(error !== "" ? ([[HOOK_LOG.error, error]] as const) : []),
     ...(chatId !== "" ? ([["Chat", <code key="chat">{chatId}</code>]] as const) : []),
   ] as const;
@@ -44,18 +44,22 @@ function Run({ of }: { of: HookRun }) {
         )}
       </header>
       <Facts facts={facts} />
-      {argsJson !== "" && (
-        <>
-          <h5>{HOOK_LOG.arguments}</h5>
-          <BodyPreview label={`${HOOK_LOG.arguments} of run ${number}`} text={argsJson} />
-        </>
-      )}
-      {result !== "" && (
-        <>
-          <h5>{chatId === "" ? HOOK_LOG.result : HOOK_LOG.reply}</h5>
-          <BodyPreview label={`${HOOK_LOG.result} of run ${number}`} text={result} />
-        </>
-      )}
+      {argsJson !== "" && <Value title={HOOK_LOG.arguments} of={number} text={argsJson} />}
+      {result !== "" && <Value title={chatId === "" ? HOOK_LOG.result : HOOK_LOG.reply} of={number} text={result} />}
     </article>
+  );
+}
+
+function Value({ title, of, text }: { title: string; of: number; text: string }) {
+  return (
+    <>
+      <h5>{title}</h5>
+      <BodyView
+        label={`${title} of run ${of}`}
+        body={text}
+        fileName={`run-${of}-${title.toLowerCase()}.txt`}
+        formatted
+      />
+    </>
   );
 }

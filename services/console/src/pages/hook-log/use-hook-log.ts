@@ -4,25 +4,11 @@ import type * as v from "valibot";
 import type { Search } from "../../routes/hook-log.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { useList } from "../../ui/use-list.ts";
-import { useWholeList } from "../../ui/use-whole-list.ts";
 import { STATUSES } from "./delivery-status.tsx";
 
 export type Filters = Omit<v.InferOutput<typeof Search>, "open" | "at">;
 
-const HOOK_ID = /^[0-9]{1,16}$/;
-
-/** Undefined for what is not a time. */
-function timeOf(text: string | undefined): Date | undefined {
-  const time = new Date(text ?? "");
-  return Number.isNaN(time.getTime()) ? undefined : time;
-}
-
-function timestampOf(text: string | undefined) {
-  const time = timeOf(text);
-  return time && timestampFromDate(time);
-}
-
-const hookIdOf = (hook = "") => (HOOK_ID.test(hook) ? BigInt(hook) : 0n);
+const timestampOf = (time: string | undefined) => (time === undefined ? undefined : timestampFromDate(new Date(time)));
 
 export function useAcceptedCalls(filters: Filters, isHeld: boolean) {
   const workspace = useWorkspace();
@@ -30,7 +16,7 @@ export function useAcceptedCalls(filters: Filters, isHeld: boolean) {
     HookDeliveryService.method.listHookDeliveries,
     {
       workspace,
-      hookId: hookIdOf(filters.hook),
+      hookId: BigInt(filters.hook ?? 0),
       statuses: filters.status ? [STATUSES[filters.status]] : [],
       externalId: filters.external_id ?? "",
       requestId: filters.request_id ?? "",
@@ -41,20 +27,17 @@ export function useAcceptedCalls(filters: Filters, isHeld: boolean) {
   );
 }
 
-export function useRefusedCalls(filters: Filters, isHeld: boolean) {
+/** The server keeps few of them and has no filter by time. */
+export function useRefusedCalls({ hook, request_id, from, to }: Filters, isHeld: boolean) {
   const workspace = useWorkspace();
-  const [from, to] = [timeOf(filters.from), timeOf(filters.to)];
-  return useWholeList(
+  const list = useList(
     HookDeliveryService.method.listRefusedCalls,
-    { workspace, hookId: hookIdOf(filters.hook), requestId: filters.request_id ?? "" },
-    {
-      rowsOf: ({ calls }) =>
-        calls.filter(({ refusedAt }) => {
-          const at = refusedAt && timestampDate(refusedAt);
-          return at !== undefined && (!from || at >= from) && (!to || at < to);
-        }),
-      keyOf: ({ requestId }) => requestId,
-      isHeld,
-    },
+    { workspace, hookId: BigInt(hook ?? 0), requestId: request_id ?? "" },
+    { rowsOf: ({ calls }) => calls, keyOf: ({ requestId }) => requestId, isHeld },
   );
+  const rows = list.rows.filter(({ refusedAt }) => {
+    const at = refusedAt && timestampDate(refusedAt);
+    return at && (!from || at >= new Date(from)) && (!to || at < new Date(to));
+  });
+  return { ...list, rows };
 }

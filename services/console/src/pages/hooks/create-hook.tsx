@@ -8,11 +8,11 @@ import { PROVIDERS } from "../../text/en/providers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Form } from "../../ui/form.tsx";
-import { ArgumentsFields, argumentsValue } from "./arguments-fields.tsx";
 import { HookValues, LimitFields, NameField, SecretField } from "./hook-form.tsx";
 import { HookSecret } from "./hook-secret.tsx";
 import styles from "./hooks.module.css";
-import { defaultSource, messageOf, type Source } from "./pointers.ts";
+import { ArgumentsFields, argumentsValue } from "./mapping/arguments-fields.tsx";
+import { defaultSource, messageOf, type Source } from "./mapping/pointers.ts";
 import { PROVIDER_LIST, type Provider, randomSecret } from "./providers.ts";
 import { TargetField } from "./target-field.tsx";
 import type { Target } from "./use-targets.ts";
@@ -103,7 +103,7 @@ function HookDetails({ provider, onBack, onClose, onCreated }: HookDetailsProps)
     <Dialog title={`${HOOKS.create}: ${name}`} description={url} onClose={onClose}>
       <Form schema={newHook(source)} submit={HOOKS.create} onSubmit={submit} onCancel={onClose}>
         <Button kind="quiet" className={styles.back} onClick={onBack}>
-          ‹ {HOOKS.choose}
+          ‹ {HOOKS.back}
         </Button>
         <NameField />
         <TargetField

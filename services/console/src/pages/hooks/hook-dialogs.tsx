@@ -4,14 +4,12 @@ import { useState } from "react";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOKS } from "../../text/en/hooks.ts";
-import { Confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { HookValues, LimitFields, NameField, SecretField } from "./hook-form.tsx";
 import { HookSecret } from "./hook-secret.tsx";
-import { providerOf } from "./providers.ts";
+import { providerOf, randomSecret } from "./providers.ts";
 
 export interface HookDialogProps {
   of: Hook;
@@ -71,11 +69,13 @@ export function RotateHook({ of, onClose, onChanged }: HookDialogProps) {
         schema={NewSecret}
         submit={HOOKS.rotate}
         onCancel={onClose}
-        onSubmit={async ({ provider_secret: providerSecret }) => {
-          const rotated = await rotate.mutateAsync({ workspace, hookId: of.id, providerSecret });
+        onSubmit={async ({ provider_secret: entered }) => {
+          const made = entered === "" && provider.secret === "chosen" ? randomSecret() : "";
+          const rotated = await rotate.mutateAsync({ workspace, hookId: of.id, providerSecret: entered || made });
           rotate.reset();
           onChanged();
-          if (rotated.secret !== "") return setSecret(rotated.secret);
+          const shown = rotated.secret || made;
+          if (shown !== "") return setSecret(shown);
           toast(HOOKS.rotated);
           onClose();
         }}
@@ -83,50 +83,5 @@ export function RotateHook({ of, onClose, onChanged }: HookDialogProps) {
         <SecretField provider={provider} isRotation />
       </Form>
     </Dialog>
-  );
-}
-
-/** Turns a hook off. Turning it on needs no question. */
-export function DeactivateHook({ of, onClose, onChanged }: HookDialogProps) {
-  const workspace = useWorkspace();
-  const update = useMutation(HookService.method.updateHook);
-  return (
-    <Confirm
-      title={`${HOOKS.deactivate} ${of.name}?`}
-      action={HOOKS.deactivate}
-      onClose={onClose}
-      onConfirm={async () => {
-        await update.mutateAsync({ workspace, hookId: of.id, active: false });
-        toast(`${of.name} is off`);
-        onChanged();
-      }}
-    >
-      <p>{HOOKS.deactivateText}</p>
-    </Confirm>
-  );
-}
-
-interface DeleteHookProps extends HookDialogProps {
-  onDeleted: () => void;
-}
-
-export function DeleteHook({ of, onClose, onDeleted }: DeleteHookProps) {
-  const workspace = useWorkspace();
-  const remove = useMutation(HookService.method.deleteHook);
-  return (
-    <Confirm
-      title={`${HOOKS.delete} ${of.name}?`}
-      action={HOOKS.delete}
-      onClose={onClose}
-      onConfirm={async () => {
-        await remove.mutateAsync({ workspace, hookId: of.id });
-        toast(`${of.name} is deleted`);
-        onDeleted();
-      }}
-    >
-      <p>
-        {HOOKS.deleteText} The last accepted call: <Time at={of.lastReceivedAt} />.
-      </p>
-    </Confirm>
   );
 }

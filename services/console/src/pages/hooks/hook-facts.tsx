@@ -5,7 +5,7 @@ import { Section } from "../../ui/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { HookStatus, targetText } from "./hook-status.tsx";
 import styles from "./hooks.module.css";
-import { sourceOf } from "./pointers.ts";
+import { sourceOf } from "./mapping/pointers.ts";
 import { formatOf } from "./providers.ts";
 
 export function factsOf(hook: Hook) {
@@ -21,10 +21,10 @@ export function factsOf(hook: Hook) {
     ["In 24 h", `${all.toLocaleString("en")} accepted, ${failed.toLocaleString("en")} failed`],
     ["Created", <Time key="created" at={hook.createdAt} exact />],
     [
-      "Version",
-      <span key="version">
-        {hook.version}, saved {hook.savedBy && `by ${hook.savedBy} `}
-        <Time at={hook.savedAt} />
+      "Saved",
+      <span key="saved">
+        <Time at={hook.savedAt} exact />
+        {hook.savedBy && ` by ${hook.savedBy}`}, version {hook.version}
       </span>,
     ],
     ["Id", <code key="id">{String(hook.id)}</code>],
@@ -44,11 +44,18 @@ function TargetLink({ target }: { target: HookTarget | undefined }) {
   );
 }
 
+interface HookPointersProps {
+  of: Hook;
+  title?: string;
+  hint?: string;
+}
+
 /** Where the target's arguments come from. */
-export function HookPointers({ of }: { of: Hook }) {
+export function HookPointers({ of, title = HOOKS.arguments, hint }: HookPointersProps) {
   const { from, rows } = sourceOf(of.arguments);
   return (
-    <Section title={HOOKS.arguments}>
+    <Section title={title}>
+      {hint && <p className={styles.dim}>{hint}</p>}
       <p>{MAPPING[from]}.</p>
       {rows.length > 0 && (
         <dl className={styles.pointers}>

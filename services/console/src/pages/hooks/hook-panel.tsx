@@ -1,18 +1,19 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { type Hook, HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { useState } from "react";
-import { type Failure, failureOf } from "../../rpc/errors.ts";
+import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOKS } from "../../text/en/hooks.ts";
-import { Button } from "../../ui/button.tsx";
 import { FailureText } from "../../ui/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/panel.tsx";
+import { type DialogName, HookActions } from "./hook-actions.tsx";
 import { HookCalls } from "./hook-calls.tsx";
-import { DeactivateHook, DeleteHook, EditHook, RotateHook } from "./hook-dialogs.tsx";
+import { EditHook, RotateHook } from "./hook-dialogs.tsx";
 import { factsOf, HookPointers } from "./hook-facts.tsx";
+import { DeactivateHook, DeleteHook } from "./hook-questions.tsx";
 import { isWaiting } from "./hook-status.tsx";
 import styles from "./hooks.module.css";
-import { MappingDialog } from "./mapping-dialog.tsx";
+import { MappingDialog } from "./mapping/mapping-dialog.tsx";
 
 const DIALOGS = {
   edit: EditHook,
@@ -20,12 +21,10 @@ const DIALOGS = {
   rotate: RotateHook,
   deactivate: DeactivateHook,
   delete: DeleteHook,
-} as const;
+} as const satisfies Record<DialogName, unknown>;
 const POLL_MS = 3_000;
 /** While somebody watches for the first call. */
 const WAITING_POLL_MS = 1_000;
-
-type DialogName = keyof typeof DIALOGS;
 
 interface HookPanelProps {
   hookId: bigint;
@@ -53,7 +52,7 @@ export function HookPanel({ hookId, onClose, onChanged }: HookPanelProps) {
     <Panel
       title={hook?.name ?? HOOKS.title}
       onClose={onClose}
-      actions={hook && <Actions of={hook} onDialog={setDialog} onChanged={changed} />}
+      actions={hook && <HookActions of={hook} onDialog={setDialog} onChanged={changed} />}
     >
       {error && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
       {hook && (
@@ -90,44 +89,5 @@ function FirstCall({ of }: { of: Hook }) {
       <strong>{isWaiting(of) ? HOOKS.waiting : HOOKS.live}</strong>
       {isWaiting(of) && <p>{HOOKS.waitingText}</p>}
     </div>
-  );
-}
-
-interface ActionsProps {
-  of: Hook;
-  onDialog: (dialog: DialogName) => void;
-  onChanged: () => void;
-}
-
-function Actions({ of, onDialog, onChanged }: ActionsProps) {
-  const workspace = useWorkspace();
-  const update = useMutation(HookService.method.updateHook);
-  const [failure, setFailure] = useState<Failure>();
-  const activate = async () => {
-    setFailure(undefined);
-    try {
-      await update.mutateAsync({ workspace, hookId: of.id, active: true });
-      onChanged();
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
-  return (
-    <>
-      <Button onClick={() => onDialog("edit")}>{HOOKS.edit}</Button>
-      <Button onClick={() => onDialog("arguments")}>{HOOKS.arguments}</Button>
-      <Button onClick={() => onDialog("rotate")}>{HOOKS.rotate}</Button>
-      {of.active ? (
-        <Button onClick={() => onDialog("deactivate")}>{HOOKS.deactivate}</Button>
-      ) : (
-        <Button pending={update.isPending} onClick={() => void activate()}>
-          {HOOKS.activate}
-        </Button>
-      )}
-      <Button kind="danger" onClick={() => onDialog("delete")}>
-        {HOOKS.delete}
-      </Button>
-      {failure && <FailureText failure={failure} />}
-    </>
   );
 }

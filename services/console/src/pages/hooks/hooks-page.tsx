@@ -10,7 +10,7 @@ import { type Column, ResourceList } from "../../ui/resource-list.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { useShortcut } from "../../ui/shortcuts.ts";
 import { Time } from "../../ui/time.tsx";
-import { useWholeList } from "../../ui/use-whole-list.ts";
+import { useList } from "../../ui/use-list.ts";
 import { CreateHook } from "./create-hook.tsx";
 import { HookPanel } from "./hook-panel.tsx";
 import { HookStatus, stateOf, targetText } from "./hook-status.tsx";
@@ -53,14 +53,12 @@ export function HooksPage() {
   const navigate = route.useNavigate();
   const [isCreating, setCreating] = useState(false);
   const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  const list = useWholeList(
+  const list = useList(
     HookService.method.listHooks,
     { workspace },
-    {
-      rowsOf: ({ hooks }) => hooks.filter((hook) => matches(hook, search, status)),
-      keyOf: ({ id }) => String(id),
-    },
+    { rowsOf: ({ hooks }) => hooks, keyOf: ({ id }) => String(id) },
   );
+  const rows = list.rows.filter((hook) => matches(hook, search, status));
   useShortcut("c", () => setCreating(true));
   const create = (
     <Button kind="primary" onClick={() => setCreating(true)}>
@@ -96,7 +94,7 @@ export function HooksPage() {
     >
       <ResourceList
         label={HOOKS.title}
-        list={list}
+        list={{ ...list, rows }}
         columns={COLUMNS}
         nameOf={({ name }) => name}
         open={open}

@@ -32,17 +32,12 @@ export function healthText(endpoint: Endpoint, { lastResult }: EndpointHealth): 
     : "Its last delivery was not accepted.";
 }
 
-/** What the server answered, or why there was no answer. */
-export function resultText({ responseCode, durationMs, error, attempt, status, eventType }: AttemptResult): string {
-  const ms = durationMs.toLocaleString("en");
-  const answer =
-    responseCode > 0
-      ? `your server answered ${responseCode} after ${ms} ms`
-      : `there was no answer from your server: ${error}`;
+/** The last attempt at a delivery, with how the server answered it. */
+export function resultText({ attempt, status, eventType }: AttemptResult, answer: string): string {
   const isRetried = status === DeliveryStatus.RETRYING;
   // A test, and a delivery to which the server answered 410, has only one attempt.
   const which = isRetried || attempt > 1 ? `, attempt ${attempt} of ${MAX_ATTEMPTS}` : "";
-  return `${eventType}${which}: ${answer}.${isRetried ? " It will be tried again." : ""}`;
+  return `${eventType}${which}: ${answer}${isRetried ? " It will be tried again." : ""}`;
 }
 
 /** How many deliveries wait and are under way. */

@@ -29,18 +29,18 @@ export const ENDPOINTS = {
   customText: "Events that your tools send with emitWebhook(name, data).",
   customEvents: "Custom events by name",
   customHint: "One per line, such as order.paid. Lowercase letters, digits, dots, underscores and hyphens.",
-  tools: "Only of these tools",
-  toolsHint: "Of tool.completed, only what these tools report is sent. None ticked: that of all tools.",
+  tools: "Only for these tools",
+  toolsHint: "Sends tool.completed for these tools only. If none is ticked, it is sent for all tools.",
   noTools: "No tool has the flag webhook_event yet, so none reports tool.completed.",
   headers: "Custom headers",
   headersHint:
     "Sent with each delivery, one per line, such as “X-Api-Key: …”. Values are stored sealed and never shown.",
-  headersKept: "Empty: they stay as they are. What you enter here replaces them all.",
+  headersKept: "Leave it empty to keep them. What you enter here replaces them all.",
   removeHeaders: "Remove the custom headers",
   created: "Endpoint added",
   rotated: "Secret rotated",
   secretText:
-    "Your server checks with it that requests come from Toolgate: the X-Service-Signature header is an HMAC-SHA256 of the time and the raw body. It is shown only now.",
+    "Your server uses it to check that requests come from Toolgate: the X-Service-Signature header is an HMAC-SHA256 of the time and the raw body. It is shown only now.",
   rotateText:
     "The current secret is invalid at once, also for deliveries that are waiting for a retry. Until your server has the new one, it will refuse what Toolgate sends.",
   deleteText:
@@ -48,7 +48,7 @@ export const ENDPOINTS = {
   deactivateText:
     "Nothing more is sent to it, and outstanding retries are cancelled. Events that it misses are kept for 30 days, and you can replay them after you re-activate it.",
   activateText:
-    "New events are sent to it again, and its count of failures starts at 0. Events that it missed are not sent by themselves; you can replay them.",
+    "New events are sent to it again, and its count of failures starts at 0. Events that it missed are not sent automatically; you can replay them.",
   testText:
     "Goes to this endpoint only, whatever it subscribes to. It is tried once and never deactivates the endpoint.",
   testType: "Event",
@@ -60,19 +60,7 @@ export const ENDPOINTS = {
   health: "Health",
   backlog: "Waiting deliveries",
   showDelivery: "Show this delivery",
-  verify: "Verify signatures in your server",
-  verifyTitle: "JavaScript (Node.js)",
+  verify: "Verify signatures in your server (Node.js)",
   verifyText:
     "Hash the raw body, before any parsing. The key is the whole secret, with whsec_. Refuse requests that are older than 5 minutes, and answer within 10 seconds: do longer work afterwards.",
-  signature: "Check a signature",
-  signatureText:
-    "Paste a request as your server received it, and see what does not match. Your secret and signatures are never shown.",
-  body: "Body",
-  bodyHint: "Exactly as received, or as your code hashes it.",
-  requestHeaders: "Headers",
-  requestHeadersHint:
-    "X-Service-Signature, or webhook-id, webhook-timestamp and webhook-signature. Others may be included.",
-  received: "Received at",
-  receivedHint: "Your local time. Empty: now.",
-  check: "Check",
 } as const;

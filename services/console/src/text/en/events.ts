@@ -1,5 +1,6 @@
 export const EVENTS = {
   title: "Event catalogue",
+  type: "Type",
   search: "Type or description",
   empty: "No event types",
   emptyText: "This installation sends no events.",

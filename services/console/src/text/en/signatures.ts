@@ -12,6 +12,18 @@ function durationText(seconds: number): string {
 }
 
 export const SIGNATURES = {
+  title: "Check a signature",
+  text: "Paste a request as your server received it, and see what does not match. Your secret and signatures are never shown.",
+  headers: "Headers",
+  headersHint: "X-Service-Signature, or webhook-id, webhook-timestamp and webhook-signature. Others may be included.",
+  noHeaders: "Paste the headers, or the value of X-Service-Signature.",
+  body: "Body",
+  bodyHint: "Exactly as received, or as your code hashes it.",
+  file: "Or a file with the body",
+  fileHint: "Keeps every byte, which pasting may not: line breaks, for example.",
+  received: "Received at",
+  receivedHint: "Your local time. Empty: now.",
+  check: "Check",
   noHeader: "No signature was found in the headers",
   malformed: "The signature header is malformed",
   matches: "The signature matches this body",

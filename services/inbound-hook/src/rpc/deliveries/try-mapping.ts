@@ -22,7 +22,6 @@ type Violation = MessageInitShape<typeof MappingViolationSchema>;
 type Mapped = { args: Record<string, unknown>; isForm: boolean };
 
 const NOT_RELEASED: Violation = { rule: "released", message: "the target is not released for hooks" };
-const NO_OBJECT: Violation = { rule: "body", message: "the body is not a JSON object" };
 const SIZE: Violation = { rule: "size", message: TOO_LARGE };
 const MARKER: Violation = { rule: "marker", message: "{{ is not allowed" };
 
@@ -42,7 +41,7 @@ export const tryMapping: Handler<ReceiverContext, typeof HookDeliveryService.met
   const source = wanted ? await argumentsIfReleased(context.targets, workspaceId, hook.target, wanted) : hook.arguments;
   if (!source) return { violations: [NOT_RELEASED] };
   const parsed = parseBody(bytes, contentType, "");
-  if (!parsed.ok) return { violations: [NO_OBJECT] };
+  if (!parsed.ok) return { violations: [{ rule: "body", message: parsed.fault }] };
   const args = dataForTarget(hook.target.kind, source, parsed.value);
   if (!args) return { violations: [SIZE] };
   const mapped = { args, isForm: parsed.isForm };

@@ -1,6 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
-import { useWorkspace } from "../../rpc/use-session.ts";
+import { useWorkspace } from "../../../rpc/use-session.ts";
 
 /** The body of a dry run: that of a logged delivery, or a pasted one. */
 export interface Sample {

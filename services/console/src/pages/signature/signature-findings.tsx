@@ -5,18 +5,16 @@ import {
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { MISTAKES, SIGNATURES } from "../../text/en/signatures.ts";
 import { Status } from "../../ui/status.tsx";
-import styles from "./endpoints.module.css";
+import styles from "./signature.module.css";
 
 /** The checks of a receiver one by one, and what its author should change. */
 export function SignatureFindings({ of }: { of: DebugSignatureResponse }) {
-  const { headerFault, signatureMatches, timeWithinTolerance, secondsOff } = of;
-  if (of.scheme === SignatureScheme.UNSPECIFIED && headerFault === "") {
-    return <Finding passes={false} title={SIGNATURES.noHeader} />;
-  }
+  const { scheme, headerFault, signatureMatches, timeWithinTolerance, secondsOff } = of;
   if (headerFault !== "") return <Finding passes={false} title={SIGNATURES.malformed} text={headerFault} />;
+  if (scheme === SignatureScheme.UNSPECIFIED) return <Finding passes={false} title={SIGNATURES.noHeader} />;
   const advice = adviceOf(of);
   return (
-    <ul className={styles.findings} aria-live="polite">
+    <ul className={styles.findings}>
       <li>
         <Finding passes={signatureMatches} title={signatureMatches ? SIGNATURES.matches : SIGNATURES.differs} />
         {advice.map((text) => (

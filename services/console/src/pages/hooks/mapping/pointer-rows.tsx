@@ -1,11 +1,11 @@
 import { useId } from "react";
-import { MAPPING } from "../../text/en/hooks.ts";
-import { Button } from "../../ui/button.tsx";
-import { Icon } from "../../ui/icon.tsx";
-import { Input, Select } from "../../ui/input.tsx";
-import styles from "./hooks.module.css";
+import { MAPPING } from "../../../text/en/hooks.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Icon } from "../../../ui/icon.tsx";
+import { Input, Select } from "../../../ui/input.tsx";
+import type { Parameter } from "../use-targets.ts";
+import styles from "./mapping.module.css";
 import { EMPTY_ROW, type Row } from "./pointers.ts";
-import type { Parameter } from "./use-targets.ts";
 
 interface PointerRowsProps {
   rows: readonly Row[];

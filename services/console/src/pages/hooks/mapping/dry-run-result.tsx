@@ -1,8 +1,8 @@
-import { MAPPING } from "../../text/en/hooks.ts";
-import { FailureText } from "../../ui/failure.tsx";
-import { Status } from "../../ui/status.tsx";
-import { BodyPreview } from "../hook-log/body-preview.tsx";
-import styles from "./hooks.module.css";
+import { MAPPING } from "../../../text/en/hooks.ts";
+import { BodyView } from "../../../ui/body-view.tsx";
+import { FailureText } from "../../../ui/failure.tsx";
+import { Status } from "../../../ui/status.tsx";
+import styles from "./mapping.module.css";
 import type { Row } from "./pointers.ts";
 import type { DryRun } from "./use-dry-run.ts";
 
@@ -35,7 +35,7 @@ export function DryRunResult({ of, rows, hasBody }: DryRunResultProps) {
       {argsJson !== "" && (
         <>
           <Status tone="good">{MAPPING.result}</Status>
-          <BodyPreview label={MAPPING.result} text={argsJson} />
+          <BodyView label={MAPPING.result} body={argsJson} formatted />
         </>
       )}
     </div>

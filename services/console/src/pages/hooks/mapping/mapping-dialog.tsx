@@ -2,22 +2,22 @@ import { useMutation } from "@connectrpc/connect-query";
 import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { useState } from "react";
 import * as v from "valibot";
-import { failureOf } from "../../rpc/errors.ts";
-import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOKS } from "../../text/en/hooks.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { FailureText } from "../../ui/failure.tsx";
-import { Form } from "../../ui/form.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { failureOf } from "../../../rpc/errors.ts";
+import { useWorkspace } from "../../../rpc/use-session.ts";
+import { HOOKS } from "../../../text/en/hooks.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { FailureText } from "../../../ui/failure.tsx";
+import { Form } from "../../../ui/form.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import type { HookDialogProps } from "../hook-dialogs.tsx";
+import { useTargets } from "../use-targets.ts";
 import { ArgumentsFields, argumentsValue } from "./arguments-fields.tsx";
 import { DryRunResult } from "./dry-run-result.tsx";
-import type { HookDialogProps } from "./hook-dialogs.tsx";
-import styles from "./hooks.module.css";
+import styles from "./mapping.module.css";
 import { messageOf, pointersIn, sourceOf } from "./pointers.ts";
 import { SampleField } from "./sample-field.tsx";
 import { useDryRun } from "./use-dry-run.ts";
 import { NO_SAMPLE, type Sample, useSampleBody } from "./use-sample-body.ts";
-import { useTargets } from "./use-targets.ts";
 
 /** [IN-7] [IN-40] Edits where the arguments come from, and shows at once what a body becomes. */
 export function MappingDialog({ of, onClose, onChanged }: HookDialogProps) {

@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import { MAPPING } from "../../text/en/hooks.ts";
-import { Field } from "../../ui/form.tsx";
-import { Select } from "../../ui/input.tsx";
+import { MAPPING } from "../../../text/en/hooks.ts";
+import { Field } from "../../../ui/form.tsx";
+import { Select } from "../../../ui/input.tsx";
+import type { Parameter } from "../use-targets.ts";
 import { PointerRows } from "./pointer-rows.tsx";
 import { EMPTY_ROW, faultOf, SOURCES, type Source, takesPayload } from "./pointers.ts";
-import type { Parameter } from "./use-targets.ts";
 
 const HINTS = { fields: MAPPING.fieldsHint, payload: MAPPING.payloadHint, mapping: MAPPING.mappingHint } as const;
 

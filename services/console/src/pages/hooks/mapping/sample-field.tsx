@@ -2,13 +2,13 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { useEffect } from "react";
-import { useWorkspace } from "../../rpc/use-session.ts";
-import { MAPPING } from "../../text/en/hooks.ts";
-import { Field } from "../../ui/form.tsx";
-import { Select, TextArea } from "../../ui/input.tsx";
-import { localTime } from "../../ui/time.tsx";
-import { BodyPreview } from "../hook-log/body-preview.tsx";
-import type { Sample } from "./use-sample-body.ts";
+import { useWorkspace } from "../../../rpc/use-session.ts";
+import { MAPPING } from "../../../text/en/hooks.ts";
+import { BodyView } from "../../../ui/body-view.tsx";
+import { Field } from "../../../ui/form.tsx";
+import { Select, TextArea } from "../../../ui/input.tsx";
+import { localTime } from "../../../ui/time.tsx";
+import { NO_SAMPLE, type Sample } from "./use-sample-body.ts";
 
 const OFFERED = 20;
 
@@ -25,7 +25,8 @@ export function SampleField({ hookId, sample, onSample, body }: SampleFieldProps
   const { data } = useQuery(HookDeliveryService.method.listHookDeliveries, { workspace, hookId, pageSize: OFFERED });
   const newest = data?.deliveries[0]?.id;
   useEffect(() => {
-    if (newest !== undefined) onSample({ deliveryId: newest, pasted: "" });
+    // Only until the reader has chosen or pasted one.
+    if (newest !== undefined && sample === NO_SAMPLE) onSample({ deliveryId: newest, pasted: "" });
   }, [newest]);
   const logged = (data?.deliveries ?? []).map(({ id, receivedAt, externalId }) => {
     const at = receivedAt ? localTime(timestampDate(receivedAt)) : "";
@@ -55,7 +56,7 @@ export function SampleField({ hookId, sample, onSample, body }: SampleFieldProps
           )}
         </Field>
       ) : (
-        <BodyPreview label={MAPPING.body} text={body} />
+        <BodyView label={MAPPING.body} body={body} formatted />
       )}
     </>
   );

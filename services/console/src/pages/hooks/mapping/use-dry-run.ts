@@ -1,8 +1,8 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { HookDeliveryService, type MappingViolation } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { useEffect, useState } from "react";
-import { type Failure, failureOf } from "../../rpc/errors.ts";
-import { useWorkspace } from "../../rpc/use-session.ts";
+import { type Failure, failureOf } from "../../../rpc/errors.ts";
+import { useWorkspace } from "../../../rpc/use-session.ts";
 import { faultOf, messageOf, type Source } from "./pointers.ts";
 import type { Sample } from "./use-sample-body.ts";
 
