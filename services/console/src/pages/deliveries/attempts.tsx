@@ -8,6 +8,9 @@ import { answerText, hasEnded } from "./delivery-sentence.ts";
 import { tookText } from "./duration.ts";
 import { Phases } from "./phases.tsx";
 
+/** [OUT-13] */
+const KEPT_CHARACTERS = 1_000;
+
 interface AttemptsProps {
   of: readonly Attempt[];
   delivery: Delivery;
@@ -80,6 +83,7 @@ function AttemptDetails({ of: { number, response, responseCode, address, headers
           fileName={`response-${number}.txt`}
         />
       )}
+      {[...response].length >= KEPT_CHARACTERS && <p className={styles.dim}>{DELIVERIES.responseCut}</p>}
       <p className={styles.dim}>
         {DELIVERIES.address}: {address || DELIVERIES.noConnection}
       </p>

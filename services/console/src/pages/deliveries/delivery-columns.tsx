@@ -10,8 +10,7 @@ import type { Endpoints } from "./use-endpoints.ts";
 export function DeliveryName({ eventType, kind }: Delivery) {
   return (
     <>
-      {eventType}
-      {kind !== DeliveryKind.EVENT && <span className={styles.kind}>{kindWord(kind)}</span>}
+      {eventType} {kind !== DeliveryKind.EVENT && <span className={styles.kind}>{kindWord(kind)}</span>}
     </>
   );
 }

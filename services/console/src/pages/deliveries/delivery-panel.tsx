@@ -1,16 +1,17 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import {
   type Delivery,
   DeliveryService,
+  DeliveryStatus,
   type GetDeliveryResponse,
+  Wait,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { useEffect } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { DELIVERIES } from "../../text/en/deliveries.ts";
 import { BodyView } from "../../ui/body-view.tsx";
-import { Button } from "../../ui/button.tsx";
 import { useNow } from "../../ui/clock.ts";
 import { FailureText } from "../../ui/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/panel.tsx";
@@ -20,10 +21,13 @@ import { CurlCommand } from "./curl-command.tsx";
 import styles from "./deliveries.module.css";
 import { factsOf } from "./delivery-facts.tsx";
 import { deliverySentence, hasEnded } from "./delivery-sentence.ts";
+import { ResendButton } from "./resend-button.tsx";
 import { SignatureCheck } from "./signature-check.tsx";
 import type { Endpoints } from "./use-endpoints.ts";
 
 const POLL_MS = 1_000;
+/** While the next attempt is not due. */
+const RETRY_POLL_MS = 5_000;
 
 interface DeliveryPanelProps {
   deliveryId: string;
@@ -40,7 +44,7 @@ export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChange
   const { data, error, refetch } = useQuery(
     DeliveryService.method.getDelivery,
     { workspace, deliveryId },
-    { refetchInterval: ({ state }) => (state.data?.delivery && hasEnded(state.data.delivery) ? false : POLL_MS) },
+    { refetchInterval: ({ state }) => pollMs(state.data?.delivery) },
   );
   const delivery = data?.delivery;
   const state = delivery && `${delivery.status} ${delivery.attempts}`;
@@ -52,7 +56,27 @@ export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChange
     <Panel
       title={delivery?.eventType ?? DELIVERIES.title}
       onClose={onClose}
-      actions={delivery && <Actions of={delivery} onResent={onOpen} />}
+      actions={
+        delivery && (
+          <>
+            <ResendButton
+              deliveryId={delivery.id}
+              isPrimary={delivery.status === DeliveryStatus.FAILED}
+              onResent={(id) => {
+                toast(DELIVERIES.resent);
+                onOpen(id);
+              }}
+            />
+            <Link
+              to="/webhooks/deliveries"
+              search={{ event: delivery.eventId, open: delivery.id }}
+              className={styles.action}
+            >
+              {DELIVERIES.siblings}
+            </Link>
+          </>
+        )
+      }
     >
       {error && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
       {data && delivery && <Contents of={data} delivery={delivery} endpoints={endpoints} />}
@@ -60,32 +84,9 @@ export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChange
   );
 }
 
-function Actions({ of, onResent }: { of: Delivery; onResent: (deliveryId: string) => void }) {
-  const workspace = useWorkspace();
-  const resend = useMutation(DeliveryService.method.resendDelivery);
-  const send = async () => {
-    const { deliveryId } = await resend.mutateAsync({ workspace, deliveryId: of.id });
-    toast(DELIVERIES.resent);
-    onResent(deliveryId);
-  };
-  return (
-    <>
-      {hasEnded(of) && (
-        <Button
-          kind="primary"
-          title={DELIVERIES.resendHint}
-          pending={resend.isPending}
-          onClick={() => void send().catch(() => {})}
-        >
-          {DELIVERIES.resend}
-        </Button>
-      )}
-      <Link to="/webhooks/deliveries" search={{ event: of.eventId, open: of.id }} className={styles.action}>
-        {DELIVERIES.siblings}
-      </Link>
-      {resend.error && <FailureText failure={failureOf(resend.error)} />}
-    </>
-  );
+function pollMs(delivery: Delivery | undefined): number | false {
+  if (delivery && hasEnded(delivery)) return false;
+  return delivery?.waitsFor === Wait.RETRY ? RETRY_POLL_MS : POLL_MS;
 }
 
 interface ContentsProps {

@@ -11,7 +11,6 @@ export const UNDELIVERED = {
   replayIt: "Replay it…",
   neverSent: "It was never sent, because the endpoint was inactive when the event arrived.",
   gone: "This event is no longer undelivered.",
-  resend: "Resend",
   resent: "Sent again",
   deliveries: "Deliveries to this endpoint",
   noDeliveries: "None.",
