@@ -58,7 +58,7 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     const [delivery] = await fine.attempted(1);
     const page = await rig.open("/webhooks/deliveries");
     await page.getByLabel("Endpoint").selectOption(fine.url);
-    await page.getByRole("row", { name: /fine.*Delivered.*1 of 6.*200/s }).click();
+    await page.getByRole("row", { name: /Delivered.*fine.*1 of 6.*200/s }).click();
     const panel = page.getByRole("complementary", { name: "tool.completed" });
     await panel.getByText(/^Your server answered 200 after .* Delivered on the first attempt\.$/).waitFor();
     const sent = rig.toolgate.receiver.requests.find(({ path }) => path === "/fine");
@@ -114,12 +114,15 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     gone.behave(() => ({ after: answer.promise }));
     await panel.getByRole("button", { name: "Resend" }).click();
     await panel.getByText("The first attempt is under way.").waitFor();
+    const row = page.getByRole("row", { name: /tool\.completed Resend/ });
+    await row.getByText("Trying").waitFor();
+    // It is in the list already.
+    expect(await page.getByRole("button", { name: / new$/ }).count()).toBe(0);
     answer.resolve();
     await panel.getByText(/^Your server answered 200 after .* Delivered on the first attempt\.$/).waitFor();
     const [resent] = await gone.attempted(2);
     expect(resent).toMatchObject({ eventId: first?.eventId, status: "DELIVERY_STATUS_DELIVERED" });
     expect(page.url()).toContain(`open=${resent?.id}`);
-    const row = page.getByRole("row", { name: /tool\.completed Resend/ });
     await row.getByText("Delivered").waitFor();
     // The event's deliveries are a link away.
     await panel.getByRole("link", { name: "All deliveries of this event" }).click();

@@ -75,7 +75,7 @@ describe.skipIf(!chromium)("undelivered events and replays in the console", () =
     await rowOf(page, "gone").getByText("Delivery failed").waitFor();
     expect(await rowOf(page, "gone").innerText()).toContain("410");
     await rowOf(page, "cancelled").getByText("Delivery cancelled").waitFor();
-    await rowOf(page, "idle").first().getByText("Endpoint was inactive").waitFor();
+    await rowOf(page, "idle").first().getByText("Endpoint inactive").waitFor();
     await expectAccessible(page);
     // The count of an endpoint is the filter for it.
     await page.getByRole("button", { name: /idle 2$/ }).click();

@@ -61,10 +61,12 @@ function OneAttempt({ of, isOpen }: { of: Attempt; isOpen: boolean }) {
       </div>
       {of.responseCode === 0 && <p>{answerText(of)}</p>}
       <Phases of={of} />
-      <details open={isOpen}>
-        <summary>{DELIVERIES.details}</summary>
-        <AttemptDetails of={of} />
-      </details>
+      {of.address !== "" && (
+        <details open={isOpen}>
+          <summary>{DELIVERIES.details}</summary>
+          <AttemptDetails of={of} />
+        </details>
+      )}
     </li>
   );
 }
@@ -85,7 +87,7 @@ function AttemptDetails({ of: { number, response, responseCode, address, headers
       )}
       {[...response].length >= KEPT_CHARACTERS && <p className={styles.dim}>{DELIVERIES.responseCut}</p>}
       <p className={styles.dim}>
-        {DELIVERIES.address}: {address || DELIVERIES.noConnection}
+        {DELIVERIES.address}: {address}
       </p>
       {headers.length === 0 && <p className={styles.dim}>{DELIVERIES.headersGone}</p>}
       {headers.length > 0 && (
