@@ -62,7 +62,7 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     const panel = page.getByRole("complementary", { name: "tool.completed" });
     await panel.getByText(/^Your server answered 200 after .* Delivered on the first attempt\.$/).waitFor();
     const sent = rig.toolgate.receiver.requests.find(({ path }) => path === "/fine");
-    const body = panel.getByRole("region", { name: "Body sent" });
+    const body = panel.getByRole("region", { name: "Request body" });
     expect(await body.innerText()).toBe(sent?.body.toString());
     const [download] = await Promise.all([
       page.waitForEvent("download"),
@@ -156,7 +156,7 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     const [delivery] = await large.attempted(1);
     const page = await rig.open(`/webhooks/deliveries?open=${delivery?.id}`);
     const panel = page.getByRole("complementary", { name: "tool.completed" });
-    const body = panel.getByRole("region", { name: "Body sent" });
+    const body = panel.getByRole("region", { name: "Request body" });
     const sent = rig.toolgate.receiver.requests.find(({ path }) => path === "/large")?.body;
     expect(sent?.length).toBeGreaterThan(150_000);
     expect(await body.innerText()).toBe(sent?.subarray(0, 100_000).toString());

@@ -42,7 +42,7 @@ export function OneReplay({ of, url, onCancel }: OneReplayProps) {
         <span>{range && `Events ${rangeText(range)}`}</span>
         {isRunning && estimatedEnd && considered < eventsAtStart && (
           <span>
-            {REPLAY.lastSent} <Time at={estimatedEnd} />
+            {REPLAY.sendingEnds} <Time at={estimatedEnd} />
           </span>
         )}
         <span>

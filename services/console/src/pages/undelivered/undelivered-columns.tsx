@@ -29,12 +29,12 @@ export function columnsOf({ urlOf }: Endpoints, isNarrow: boolean): readonly Col
   if (isNarrow) return first;
   return [
     ...first,
-    { header: "Last answer", width: "minmax(80px, 1fr)", render: (row) => lastAnswer(row) },
+    { header: "Last response", width: "minmax(80px, 1fr)", render: (row) => lastResponse(row) },
     { header: "Undelivered", width: "100px", render: ({ undeliveredAt }) => <Time at={undeliveredAt} /> },
   ];
 }
 
-function lastAnswer({ responseCode, error }: UndeliveredEvent) {
+function lastResponse({ responseCode, error }: UndeliveredEvent) {
   const text = responseCode === 0 ? error.replace("connection error: ", "") : String(responseCode);
   return <span title={text}>{text || "–"}</span>;
 }

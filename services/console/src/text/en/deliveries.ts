@@ -28,7 +28,7 @@ export const DELIVERIES = {
     "The signatures are left out: the secret has been replaced or the endpoint deleted since this attempt.",
   headersGone: "The headers of this attempt were not kept.",
   address: "Address",
-  payload: "Body sent",
+  payload: "Request body",
   payloadText: "Every attempt sends exactly these bytes.",
   payloadGone: "The body is no longer kept.",
   curl: "Send it yourself",

@@ -37,7 +37,7 @@ export const REPLAY = {
   cancel: "Cancel replay",
   keepText:
     "No more events are sent, and deliveries that wait are cancelled. Attempts under way are finished. What was not delivered stays undelivered.",
-  lastSent: "the last event is sent",
+  sendingEnds: "sending ends",
   paused: "It continues when the endpoint is active again.",
   earlier: "Earlier replays",
   progress: "Progress of the replay",
