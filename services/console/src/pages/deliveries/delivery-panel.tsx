@@ -5,7 +5,6 @@ import {
   DeliveryService,
   DeliveryStatus,
   type GetDeliveryResponse,
-  Wait,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { useEffect } from "react";
 import { failureOf } from "../../rpc/errors.ts";
@@ -20,14 +19,11 @@ import { Attempts } from "./attempts.tsx";
 import { CurlCommand } from "./curl-command.tsx";
 import styles from "./deliveries.module.css";
 import { factsOf } from "./delivery-facts.tsx";
-import { deliverySentence, hasEnded } from "./delivery-sentence.ts";
+import { deliverySentence } from "./delivery-sentence.ts";
+import { pollMs } from "./poll-ms.ts";
 import { ResendButton } from "./resend-button.tsx";
 import { SignatureCheck } from "./signature-check.tsx";
 import type { Endpoints } from "./use-endpoints.ts";
-
-const POLL_MS = 1_000;
-/** While the next attempt is not due. */
-const RETRY_POLL_MS = 5_000;
 
 interface DeliveryPanelProps {
   deliveryId: string;
@@ -44,7 +40,7 @@ export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChange
   const { data, error, refetch } = useQuery(
     DeliveryService.method.getDelivery,
     { workspace, deliveryId },
-    { refetchInterval: ({ state }) => pollMs(state.data?.delivery) },
+    { refetchInterval: ({ state }) => pollMs(state.data?.delivery && [state.data.delivery]) },
   );
   const delivery = data?.delivery;
   const state = delivery && `${delivery.status} ${delivery.attempts}`;
@@ -82,11 +78,6 @@ export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChange
       {data && delivery && <Contents of={data} delivery={delivery} endpoints={endpoints} />}
     </Panel>
   );
-}
-
-function pollMs(delivery: Delivery | undefined): number | false {
-  if (delivery && hasEnded(delivery)) return false;
-  return delivery?.waitsFor === Wait.RETRY ? RETRY_POLL_MS : POLL_MS;
 }
 
 interface ContentsProps {

@@ -14,6 +14,7 @@ import { Facts, Panel, Section } from "../../ui/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { deliverySentence, hasEnded } from "../deliveries/delivery-sentence.ts";
+import { pollMs } from "../deliveries/poll-ms.ts";
 import { ResendButton } from "../deliveries/resend-button.tsx";
 import type { Endpoints } from "../deliveries/use-endpoints.ts";
 import { DeliveriesOf } from "./deliveries-of.tsx";
@@ -21,7 +22,6 @@ import type { ReplayStart } from "./replay-request.ts";
 import styles from "./undelivered.module.css";
 import { Reason } from "./undelivered-columns.tsx";
 
-const POLL_MS = 1_000;
 const MINUTE_MS = 60_000;
 const KEY = /^(.+):([0-9]{1,16})$/;
 
@@ -44,7 +44,7 @@ export function UndeliveredPanel({ openKey, row, endpoints, onClose, onReplay, o
   const { data, error, refetch } = useQuery(
     DeliveryService.method.listDeliveries,
     { workspace, eventId, endpointId },
-    { refetchInterval: ({ state }) => (state.data?.deliveries.every(hasEnded) ? false : POLL_MS) },
+    { refetchInterval: ({ state }) => pollMs(state.data?.deliveries) },
   );
   const last = data?.deliveries[0];
   const state = last && `${last.id} ${last.status}`;
