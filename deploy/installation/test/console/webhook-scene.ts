@@ -17,8 +17,16 @@ export interface Subscriber {
   attempted(count: number): Promise<{ id: string; eventId: string; status: string }[]>;
 }
 
-export type Subscribe = (name: string, url?: string) => Promise<Subscriber>;
+interface SubscribeOptions {
+  /** Default: a path of the receiver. */
+  url?: string;
+  /** The source of the tool whose runs are its events. */
+  handler?: string;
+}
 
+export type Subscribe = (name: string, options?: SubscribeOptions) => Promise<Subscriber>;
+
+const HANDLER = "export default () => ({ success: true });";
 const ENDPOINTS = "outbound_webhook.v1.EndpointService";
 
 /** Lets tests subscribe endpoints at the receiver, or at another URL. */
@@ -30,8 +38,8 @@ export async function webhookScene({ toolgate }: ConsoleRig): Promise<Subscribe>
     counts.set(path, index + 1);
     return behaviours.get(path)?.(index) ?? {};
   });
-  return async (name, url = `${toolgate.receiver.url}/${name}`) => {
-    await toolgate.saveTool(name, { external_api: true, handler: "export default () => ({ success: true });" });
+  return async (name, { url = `${toolgate.receiver.url}/${name}`, handler = HANDLER } = {}) => {
+    await toolgate.saveTool(name, { external_api: true, webhook_event: true, handler });
     const key = await toolgate.createKey({ name, tools: [name], limit: 1_000 });
     const { endpoint, secret } = await toolgate.manage<{ endpoint: { id: string }; secret: string }>(
       `${ENDPOINTS}/CreateEndpoint`,

@@ -67,6 +67,8 @@ export function useList<I extends DescMessage, O extends DescMessage, Row>(
   }, [pages]);
   const newest = first.data ? rowsOf(first.data as MessageShape<O>) : [];
   const known = rows[0] && keyOf(rows[0]);
+  // Since the newest rows were last counted, all rows may have been read again.
+  const isCounted = first.dataUpdatedAt >= query.dataUpdatedAt;
   const found = newest.findIndex((row) => keyOf(row) === known);
   return {
     rows,
@@ -78,7 +80,7 @@ export function useList<I extends DescMessage, O extends DescMessage, Row>(
     hasMore: query.hasNextPage,
     loadMore: () => void (query.isFetching || query.fetchNextPage()),
     refresh: () => void query.refetch(),
-    newRows: isLive ? 0 : found === -1 ? newest.length : found,
+    newRows: isLive || !isCounted ? 0 : found === -1 ? newest.length : found,
     isLive,
     hold,
   };

@@ -8,6 +8,9 @@ import { answerText, hasEnded } from "./delivery-sentence.ts";
 import { tookText } from "./duration.ts";
 import { Phases } from "./phases.tsx";
 
+/** [OUT-13] */
+const KEPT_CHARACTERS = 1_000;
+
 interface AttemptsProps {
   of: readonly Attempt[];
   delivery: Delivery;
@@ -58,10 +61,12 @@ function OneAttempt({ of, isOpen }: { of: Attempt; isOpen: boolean }) {
       </div>
       {of.responseCode === 0 && <p>{answerText(of)}</p>}
       <Phases of={of} />
-      <details open={isOpen}>
-        <summary>{DELIVERIES.details}</summary>
-        <AttemptDetails of={of} />
-      </details>
+      {of.address !== "" && (
+        <details open={isOpen}>
+          <summary>{DELIVERIES.details}</summary>
+          <AttemptDetails of={of} />
+        </details>
+      )}
     </li>
   );
 }
@@ -80,8 +85,9 @@ function AttemptDetails({ of: { number, response, responseCode, address, headers
           fileName={`response-${number}.txt`}
         />
       )}
+      {[...response].length >= KEPT_CHARACTERS && <p className={styles.dim}>{DELIVERIES.responseCut}</p>}
       <p className={styles.dim}>
-        {DELIVERIES.address}: {address || DELIVERIES.noConnection}
+        {DELIVERIES.address}: {address}
       </p>
       {headers.length === 0 && <p className={styles.dim}>{DELIVERIES.headersGone}</p>}
       {headers.length > 0 && (

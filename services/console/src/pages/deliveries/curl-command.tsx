@@ -29,10 +29,7 @@ export function CurlCommand({ deliveryId }: { deliveryId: string }) {
             {data.command}
           </pre>
           <p className={styles.dim}>
-            {isOver
-              ? "Receivers no longer accept its signature. It was valid until "
-              : "Receivers accept its signature until "}
-            <Time at={data.validUntil} exact />.
+            {isOver ? DELIVERIES.curlOver : DELIVERIES.curlValid} <Time at={data.validUntil} exact />.
           </p>
         </>
       )}

@@ -56,6 +56,7 @@ export function DeliveriesPage() {
         label={DELIVERIES.title}
         list={list}
         columns={columns}
+        nameHeader="Event"
         nameOf={DeliveryName}
         open={open}
         onOpen={(id) => set({ open: id })}

@@ -10,8 +10,7 @@ import type { Endpoints } from "./use-endpoints.ts";
 export function DeliveryName({ eventType, kind }: Delivery) {
   return (
     <>
-      {eventType}
-      {kind !== DeliveryKind.EVENT && <span className={styles.kind}>{kindWord(kind)}</span>}
+      {eventType} {kind !== DeliveryKind.EVENT && <span className={styles.kind}>{kindWord(kind)}</span>}
     </>
   );
 }
@@ -19,8 +18,8 @@ export function DeliveryName({ eventType, kind }: Delivery) {
 /** Beside an open delivery there is room only for the first of them. */
 export function columnsOf({ urlOf }: Endpoints, isNarrow: boolean): readonly Column<Delivery>[] {
   const first: readonly Column<Delivery>[] = [
-    { header: "Endpoint", width: "minmax(100px, 2fr)", render: ({ endpointId }) => <Url url={urlOf(endpointId)} /> },
     { header: "Status", width: "110px", render: (row) => <DeliveryStatusBadge {...row} /> },
+    { header: "Endpoint", width: "minmax(100px, 2fr)", render: ({ endpointId }) => <Url url={urlOf(endpointId)} /> },
     { header: "Created", width: "100px", render: ({ createdAt }) => <Time at={createdAt} /> },
   ];
   if (isNarrow) return first;

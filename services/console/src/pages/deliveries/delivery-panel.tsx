@@ -1,8 +1,9 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import {
   type Delivery,
   DeliveryService,
+  DeliveryStatus,
   type GetDeliveryResponse,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { useEffect } from "react";
@@ -10,7 +11,6 @@ import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { DELIVERIES } from "../../text/en/deliveries.ts";
 import { BodyView } from "../../ui/body-view.tsx";
-import { Button } from "../../ui/button.tsx";
 import { useNow } from "../../ui/clock.ts";
 import { FailureText } from "../../ui/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/panel.tsx";
@@ -19,11 +19,11 @@ import { Attempts } from "./attempts.tsx";
 import { CurlCommand } from "./curl-command.tsx";
 import styles from "./deliveries.module.css";
 import { factsOf } from "./delivery-facts.tsx";
-import { deliverySentence, hasEnded } from "./delivery-sentence.ts";
+import { deliverySentence } from "./delivery-sentence.ts";
+import { pollMs } from "./poll-ms.ts";
+import { ResendButton } from "./resend-button.tsx";
 import { SignatureCheck } from "./signature-check.tsx";
 import type { Endpoints } from "./use-endpoints.ts";
-
-const POLL_MS = 1_000;
 
 interface DeliveryPanelProps {
   deliveryId: string;
@@ -40,7 +40,7 @@ export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChange
   const { data, error, refetch } = useQuery(
     DeliveryService.method.getDelivery,
     { workspace, deliveryId },
-    { refetchInterval: ({ state }) => (state.data?.delivery && hasEnded(state.data.delivery) ? false : POLL_MS) },
+    { refetchInterval: ({ state }) => pollMs(state.data?.delivery && [state.data.delivery]) },
   );
   const delivery = data?.delivery;
   const state = delivery && `${delivery.status} ${delivery.attempts}`;
@@ -52,39 +52,31 @@ export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChange
     <Panel
       title={delivery?.eventType ?? DELIVERIES.title}
       onClose={onClose}
-      actions={delivery && <Actions of={delivery} onResent={onOpen} />}
+      actions={
+        delivery && (
+          <>
+            <ResendButton
+              deliveryId={delivery.id}
+              isPrimary={delivery.status === DeliveryStatus.FAILED}
+              onResent={(id) => {
+                toast(DELIVERIES.resent);
+                onOpen(id);
+              }}
+            />
+            <Link
+              to="/webhooks/deliveries"
+              search={{ event: delivery.eventId, open: delivery.id }}
+              className={styles.action}
+            >
+              {DELIVERIES.siblings}
+            </Link>
+          </>
+        )
+      }
     >
       {error && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
       {data && delivery && <Contents of={data} delivery={delivery} endpoints={endpoints} />}
     </Panel>
-  );
-}
-
-function Actions({ of, onResent }: { of: Delivery; onResent: (deliveryId: string) => void }) {
-  const workspace = useWorkspace();
-  const resend = useMutation(DeliveryService.method.resendDelivery);
-  const send = async () => {
-    const { deliveryId } = await resend.mutateAsync({ workspace, deliveryId: of.id });
-    toast(DELIVERIES.resent);
-    onResent(deliveryId);
-  };
-  return (
-    <>
-      {hasEnded(of) && (
-        <Button
-          kind="primary"
-          title={DELIVERIES.resendHint}
-          pending={resend.isPending}
-          onClick={() => void send().catch(() => {})}
-        >
-          {DELIVERIES.resend}
-        </Button>
-      )}
-      <Link to="/webhooks/deliveries" search={{ event: of.eventId, open: of.id }} className={styles.action}>
-        {DELIVERIES.siblings}
-      </Link>
-      {resend.error && <FailureText failure={failureOf(resend.error)} />}
-    </>
   );
 }
 

@@ -78,17 +78,17 @@ describe("[OUT] what a delivery says about itself", () => {
     [
       "the last failure",
       { ...FAULT, status: FAILED, attempts: 6 },
-      "Your server answered 500 after 812 ms. That was attempt 6 of 6: it is not tried again.",
+      "Your server answered 500 after 812 ms. That was attempt 6 of 6: it is not retried.",
     ],
     [
       "410",
       { status: FAILED, attempts: 2, responseCode: 410, durationMs: 9, error: "gone" },
-      "Your server answered 410 after 9 ms. That ends the delivery at once, on attempt 2 of 6.",
+      "Your server answered 410 after 9 ms. 410 means “gone”, so it is not retried after attempt 2 of 6.",
     ],
     [
       "a test that failed",
       { ...REFUSED, status: FAILED, attempts: 1, kind: DeliveryKind.TEST },
-      "Your server gave no answer: the connection was refused. A test is tried only once.",
+      "Your server refused the connection. A test is tried only once.",
     ],
     [
       "a cancelled delivery",
@@ -107,13 +107,24 @@ describe("[OUT] what a delivery says about itself", () => {
 
   test.each([
     [{ responseCode: 302, durationMs: 12 }, "Your server answered 302 after 12 ms. Redirects are not followed."],
-    [REFUSED, "Your server gave no answer: the connection was refused."],
+    [REFUSED, "Your server refused the connection."],
+    [
+      { error: "connection error: the host name does not resolve" },
+      "Nothing was sent: the endpoint's host name does not resolve.",
+    ],
+    [
+      { error: "connection error: the response is not valid HTTP/1.1" },
+      "Your server gave no answer: the response is not valid HTTP/1.1.",
+    ],
     [{ error: "timeout (dns)", durationMs: 10_000 }, "Your server's name did not resolve within 10 s."],
     [{ error: "timeout (connect)", durationMs: 10_000 }, "Your server did not accept the connection within 10 s."],
     [{ error: "timeout (tls)", durationMs: 10_000 }, "Your server did not finish the TLS handshake within 10 s."],
     [{ error: "timeout (send)", durationMs: 10_000 }, "Your server did not read the request within 10 s."],
     [{ error: "timeout (headers)", durationMs: 10_012 }, "Your server did not answer within 10 s."],
-    [{ error: "target address not allowed" }, "Nothing was sent: the host's address is not public."],
+    [
+      { error: "target address not allowed" },
+      "Nothing was sent: the endpoint's host name leads to an address that is not public.",
+    ],
     [{ error: "target URL not allowed" }, "Nothing was sent: webhooks may not be sent to this URL."],
     [{ error: "something new" }, "Nothing was sent: something new."],
   ])("an attempt with %o", (attempt, expected) =>

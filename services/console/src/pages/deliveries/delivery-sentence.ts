@@ -49,8 +49,10 @@ export function answerText({
   if (responseCode > 0) return `Your server answered ${responseCode} after ${tookText(durationMs)}.`;
   const phase = TIMEOUT.exec(error)?.[1];
   if (phase) return `${TIMEOUTS[phase] ?? TIMEOUTS.headers} within ${tookText(durationMs)}.`;
+  const known = FAILURES[error];
+  if (known) return known;
   if (error.startsWith(CONNECTION_ERROR)) return `Your server gave no answer: ${error.slice(CONNECTION_ERROR.length)}.`;
-  return FAILURES[error] ?? `Nothing was sent: ${error}.`;
+  return `Nothing was sent: ${error}.`;
 }
 
 function deliveredText({ attempts, kind }: Delivery): string {
@@ -60,8 +62,9 @@ function deliveredText({ attempts, kind }: Delivery): string {
 
 function failedText({ attempts, kind, responseCode }: Delivery): string {
   if (kind === DeliveryKind.TEST) return "A test is tried only once.";
-  if (responseCode === GONE) return `That ends the delivery at once, on attempt ${attempts} of ${MAX_ATTEMPTS}.`;
-  return `That was attempt ${attempts} of ${MAX_ATTEMPTS}: it is not tried again.`;
+  if (responseCode === GONE)
+    return `410 means “gone”, so it is not retried after attempt ${attempts} of ${MAX_ATTEMPTS}.`;
+  return `That was attempt ${attempts} of ${MAX_ATTEMPTS}: it is not retried.`;
 }
 
 function cancelledText({ attempts, kind }: Delivery): string {

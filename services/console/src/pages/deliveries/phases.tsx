@@ -1,5 +1,5 @@
 import type { Attempt } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-import { PHASES } from "../../text/en/deliveries.ts";
+import { NO_RESPONSE_PHASE, PHASES } from "../../text/en/deliveries.ts";
 import styles from "./attempts.module.css";
 import { tookText } from "./duration.ts";
 
@@ -20,7 +20,7 @@ export function Phases({ of }: { of: Attempt }) {
         {phases.map(([phase, ms]) => (
           <li key={phase}>
             <i data-phase={phase} aria-hidden="true" />
-            {PHASES[phase]} {tookText(ms)}
+            {phase === "restMs" && of.responseCode === 0 ? NO_RESPONSE_PHASE : PHASES[phase]} {tookText(ms)}
           </li>
         ))}
       </ul>

@@ -10,10 +10,10 @@ import styles from "./undelivered.module.css";
 export function DeliveriesOf({ of }: { of: readonly Delivery[] }) {
   if (of.length === 0) return <p className={styles.dim}>{UNDELIVERED.noDeliveries}</p>;
   return (
-    <table className={styles.deliveries}>
+    <table className={styles.table}>
       <thead>
         <tr>
-          <th>Delivery</th>
+          <th>Kind</th>
           <th>Status</th>
           <th>Attempts</th>
           <th>Created</th>

@@ -26,25 +26,25 @@ export function OneReplay({ of, url, onCancel }: OneReplayProps) {
   const isRunning = state === ReplayState.RUNNING;
   return (
     <section className={styles.replay} aria-label={`Replay to ${url}`}>
-      <div>
+      <div className={styles.state}>
         <Status tone={TONES[state]} icon={isRunning ? "run" : undefined}>
           {REPLAY_STATES[state]}
         </Status>
         <strong>{url}</strong>
         <span>{progressText(of)}</span>
         {state === ReplayState.PAUSED && <span>{REPLAY.paused}</span>}
-        {isRunning && estimatedEnd && (
-          <span className={styles.dim}>
-            sent <Time at={estimatedEnd} />
-          </span>
-        )}
+        {onCancel && <Button onClick={onCancel}>{REPLAY.cancel}</Button>}
       </div>
-      {onCancel && <Button onClick={onCancel}>{REPLAY.cancel}</Button>}
       {onCancel && (
         <progress aria-label={REPLAY.progress} max={Math.max(eventsAtStart, considered, 1)} value={considered} />
       )}
       <div className={styles.dim}>
         <span>{range && `Events ${rangeText(range)}`}</span>
+        {isRunning && estimatedEnd && considered < eventsAtStart && (
+          <span>
+            {REPLAY.sendingEnds} <Time at={estimatedEnd} />
+          </span>
+        )}
         <span>
           started by {startedBy} <Time at={startedAt} />
           {cancelledBy && `, cancelled by ${cancelledBy}`}

@@ -61,7 +61,7 @@ export function ReplayPreview({ request, preview, url, onBack, onStart }: Replay
 function Counted({ of: { types, oldest, newest } }: { of: PreviewReplayResponse }) {
   return (
     <>
-      <table className={styles.deliveries}>
+      <table className={styles.table}>
         <thead>
           <tr>
             <th>Event type</th>

@@ -15,26 +15,26 @@ export function Reason({ reason }: Pick<UndeliveredEvent, "reason">) {
   if (reason === UndeliveredReason.CANCELLED) return <Status tone="dim">Delivery cancelled</Status>;
   return (
     <Status tone="dim" icon="warn">
-      Endpoint was inactive
+      Endpoint inactive
     </Status>
   );
 }
 
 export function columnsOf({ urlOf }: Endpoints, isNarrow: boolean): readonly Column<UndeliveredEvent>[] {
   const first: readonly Column<UndeliveredEvent>[] = [
+    { header: "Reason", width: "145px", render: (row) => <Reason {...row} /> },
     { header: "Endpoint", width: "minmax(100px, 2fr)", render: ({ endpointId }) => <Url url={urlOf(endpointId)} /> },
-    { header: "Reason", width: "170px", render: (row) => <Reason {...row} /> },
-    { header: "Event", width: "100px", render: ({ eventAt }) => <Time at={eventAt} /> },
+    { header: "Happened", width: "100px", render: ({ eventAt }) => <Time at={eventAt} /> },
   ];
   if (isNarrow) return first;
   return [
     ...first,
-    { header: "Last answer", width: "minmax(80px, 1fr)", render: (row) => lastAnswer(row) },
+    { header: "Last response", width: "minmax(80px, 1fr)", render: (row) => lastResponse(row) },
     { header: "Undelivered", width: "100px", render: ({ undeliveredAt }) => <Time at={undeliveredAt} /> },
   ];
 }
 
-function lastAnswer({ responseCode, error }: UndeliveredEvent) {
+function lastResponse({ responseCode, error }: UndeliveredEvent) {
   const text = responseCode === 0 ? error.replace("connection error: ", "") : String(responseCode);
   return <span title={text}>{text || "–"}</span>;
 }

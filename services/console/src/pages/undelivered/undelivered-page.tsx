@@ -89,6 +89,7 @@ export function UndeliveredPage() {
         label={UNDELIVERED.title}
         list={list}
         columns={columns}
+        nameHeader="Event"
         nameOf={({ eventType }) => eventType}
         open={open}
         onOpen={(id) => set({ open: id })}

@@ -1,7 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
-import { type Delivery, DeliveryService, DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { DeliveryService, DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import type { UndeliveredEvent } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { useEffect } from "react";
 import { failureOf } from "../../rpc/errors.ts";
@@ -14,13 +14,14 @@ import { Facts, Panel, Section } from "../../ui/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { deliverySentence, hasEnded } from "../deliveries/delivery-sentence.ts";
+import { pollMs } from "../deliveries/poll-ms.ts";
+import { ResendButton } from "../deliveries/resend-button.tsx";
 import type { Endpoints } from "../deliveries/use-endpoints.ts";
 import { DeliveriesOf } from "./deliveries-of.tsx";
 import type { ReplayStart } from "./replay-request.ts";
 import styles from "./undelivered.module.css";
 import { Reason } from "./undelivered-columns.tsx";
 
-const POLL_MS = 1_000;
 const MINUTE_MS = 60_000;
 const KEY = /^(.+):([0-9]{1,16})$/;
 
@@ -43,7 +44,7 @@ export function UndeliveredPanel({ openKey, row, endpoints, onClose, onReplay, o
   const { data, error, refetch } = useQuery(
     DeliveryService.method.listDeliveries,
     { workspace, eventId, endpointId },
-    { refetchInterval: ({ state }) => (state.data?.deliveries.every(hasEnded) ? false : POLL_MS) },
+    { refetchInterval: ({ state }) => pollMs(state.data?.deliveries) },
   );
   const last = data?.deliveries[0];
   const state = last && `${last.id} ${last.status}`;
@@ -56,11 +57,19 @@ export function UndeliveredPanel({ openKey, row, endpoints, onClose, onReplay, o
       title={eventType ?? UNDELIVERED.title}
       onClose={onClose}
       actions={
-        last ? (
-          <Resend of={last} onResent={() => void refetch()} />
-        ) : (
-          row && <Button onClick={() => onReplay(startOf(row))}>{UNDELIVERED.replayIt}</Button>
-        )
+        <>
+          {last && hasEnded(last) && last.status !== DeliveryStatus.DELIVERED && (
+            <ResendButton
+              isPrimary
+              deliveryId={last.id}
+              onResent={() => {
+                toast(UNDELIVERED.resent);
+                void refetch();
+              }}
+            />
+          )}
+          {data && !last && row && <Button onClick={() => onReplay(startOf(row))}>{UNDELIVERED.replayIt}</Button>}
+        </>
       }
     >
       {error && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
@@ -89,25 +98,6 @@ export function UndeliveredPanel({ openKey, row, endpoints, onClose, onReplay, o
         <DeliveriesOf of={data?.deliveries ?? []} />
       </Section>
     </Panel>
-  );
-}
-
-function Resend({ of, onResent }: { of: Delivery; onResent: () => void }) {
-  const workspace = useWorkspace();
-  const resend = useMutation(DeliveryService.method.resendDelivery);
-  if (!hasEnded(of) || of.status === DeliveryStatus.DELIVERED) return null;
-  const send = async () => {
-    await resend.mutateAsync({ workspace, deliveryId: of.id });
-    toast(UNDELIVERED.resent);
-    onResent();
-  };
-  return (
-    <>
-      <Button kind="primary" pending={resend.isPending} onClick={() => void send().catch(() => {})}>
-        {UNDELIVERED.resend}
-      </Button>
-      {resend.error && <FailureText failure={failureOf(resend.error)} />}
-    </>
   );
 }
 

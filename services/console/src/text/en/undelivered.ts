@@ -11,7 +11,6 @@ export const UNDELIVERED = {
   replayIt: "Replay it…",
   neverSent: "It was never sent, because the endpoint was inactive when the event arrived.",
   gone: "This event is no longer undelivered.",
-  resend: "Resend",
   resent: "Sent again",
   deliveries: "Deliveries to this endpoint",
   noDeliveries: "None.",
@@ -38,6 +37,7 @@ export const REPLAY = {
   cancel: "Cancel replay",
   keepText:
     "No more events are sent, and deliveries that wait are cancelled. Attempts under way are finished. What was not delivered stays undelivered.",
+  sendingEnds: "sending ends",
   paused: "It continues when the endpoint is active again.",
   earlier: "Earlier replays",
   progress: "Progress of the replay",
