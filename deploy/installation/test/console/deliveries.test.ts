@@ -87,18 +87,20 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     const panel = page.getByRole("complementary", { name: "tool.completed" });
     const sent = rig.toolgate.receiver.requests.find(({ path }) => path === "/checked");
     await panel.getByRole("button", { name: "Check" }).click();
-    await panel.getByText("Paste the headers.").waitFor();
-    await panel.getByLabel("Headers received").fill(`X-Service-Signature: ${sent?.headers["x-service-signature"]}`);
-    await panel.getByLabel("Body received").fill(sent?.body.toString() ?? "");
+    await panel.getByText(/^Paste the headers/).waitFor();
+    await panel
+      .getByLabel("Headers", { exact: true })
+      .fill(`X-Service-Signature: ${sent?.headers["x-service-signature"]}`);
+    await panel.getByLabel("Body", { exact: true }).fill(sent?.body.toString() ?? "");
     await panel.getByRole("button", { name: "Check" }).click();
-    await panel.getByText("The signature is right").waitFor();
+    await panel.getByText("The signature matches this body").waitFor();
     // What signed these bytes is the endpoint's secret: other spaces are another text.
     const again = JSON.stringify(JSON.parse(sent?.body.toString() ?? ""), undefined, 1);
-    await panel.getByLabel("Body received").fill(again);
+    await panel.getByLabel("Body", { exact: true }).fill(again);
     await panel.getByRole("button", { name: "Check" }).click();
-    await panel.getByText("The signature does not match").waitFor();
-    await panel.getByText(/^The body was parsed as JSON and written again/).waitFor();
-    await panel.getByText(/^The body differs from the one that was sent, from byte 1 /).waitFor();
+    await panel.getByText("The signature does not match this body").waitFor();
+    await panel.getByText(/^The body was parsed as JSON and serialised again/).waitFor();
+    await panel.getByText(/^The body differs from the one that was sent from byte 1 /).waitFor();
     await page.context().close();
   });
 

@@ -15,6 +15,7 @@ import { useNow } from "../../ui/clock.ts";
 import { FailureText } from "../../ui/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/panel.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { SignatureCheck } from "../signature/signature-check.tsx";
 import { Attempts } from "./attempts.tsx";
 import { CurlCommand } from "./curl-command.tsx";
 import styles from "./deliveries.module.css";
@@ -22,7 +23,6 @@ import { factsOf } from "./delivery-facts.tsx";
 import { deliverySentence } from "./delivery-sentence.ts";
 import { pollMs } from "./poll-ms.ts";
 import { ResendButton } from "./resend-button.tsx";
-import { SignatureCheck } from "./signature-check.tsx";
 import type { Endpoints } from "./use-endpoints.ts";
 
 interface DeliveryPanelProps {

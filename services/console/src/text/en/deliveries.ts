@@ -1,5 +1,3 @@
-import { SignatureMistake } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-
 export const DELIVERIES = {
   title: "Deliveries",
   search: "Event or request id",
@@ -76,54 +74,3 @@ export const PHASES = {
 
 /** The rest of an attempt that got no response. */
 export const NO_RESPONSE_PHASE = "Waiting";
-
-export const SIGNATURE = {
-  title: "Check a signature",
-  text: "Paste what your server received. Toolgate says whether the signature is right, and what went wrong if it is not.",
-  headers: "Headers received",
-  headersHint:
-    "The line X-Service-Signature, or webhook-id, webhook-timestamp and webhook-signature. Others do no harm.",
-  body: "Body received",
-  bodyHint: "The bytes that your code hashes. A file keeps line endings that a pasted text loses.",
-  file: "Or the body as a file",
-  receivedAt: "Received at",
-  receivedAtHint: "In your time zone. Empty: now.",
-  check: "Check",
-  right: "The signature is right",
-  rightText: "It was made with this endpoint's secret for exactly this body and time.",
-  wrong: "The signature does not match",
-  unknown:
-    "No usual mistake explains it. Most likely another secret was used: check that your server has the secret of this endpoint.",
-  noScheme: "No signature was found in the headers",
-  noSchemeText: "Include X-Service-Signature, or webhook-id, webhook-timestamp and webhook-signature.",
-  malformed: "The signature header is malformed",
-  replaced:
-    "The secret was replaced after this was signed: your server may have checked an old signature with the new secret.",
-  tooLate: "Your server would refuse it for its time",
-  inTime: "The time is fine",
-} as const;
-
-/** What a wrong signature was made from, and how to fix it. */
-export const MISTAKES: Readonly<Record<SignatureMistake, string>> = {
-  [SignatureMistake.UNSPECIFIED]: SIGNATURE.unknown,
-  [SignatureMistake.BODY_RESERIALISED]:
-    "The body was parsed as JSON and written again. Hash the raw bytes of the request before anything parses them.",
-  [SignatureMistake.TRAILING_NEWLINE]: "A line break at the end of the body was added or removed.",
-  [SignatureMistake.LINE_ENDINGS]: "Line endings were changed between LF and CRLF.",
-  [SignatureMistake.ENCODING]: "The body is UTF-8, but was read or written as Latin-1.",
-  [SignatureMistake.SURROUNDING_SPACE]: "There are spaces or a byte order mark around the body.",
-  [SignatureMistake.OTHER_BODY]: "The body is not the one that was sent.",
-  [SignatureMistake.KEY_WITHOUT_PREFIX]: "The key lacks “whsec_”. Use the whole secret as it was shown.",
-  [SignatureMistake.KEY_DECODED]:
-    "X-Service-Signature was computed with the base64-decoded secret. Use the secret as text, with “whsec_”.",
-  [SignatureMistake.KEY_NOT_DECODED]:
-    "webhook-signature was computed with the secret as text. Decode the part after “whsec_” from base64 first.",
-  [SignatureMistake.TIME_NOT_SIGNED]: "The time is missing in the signed text. Sign “time.body”, not the body alone.",
-  [SignatureMistake.SEPARATOR]: "The parts of the signed text must be joined by a full stop.",
-  [SignatureMistake.OTHER_SCHEME]:
-    "The text of the other scheme was signed: webhook-signature includes webhook-id, X-Service-Signature does not.",
-  [SignatureMistake.TIME_OF_OTHER_ATTEMPT]:
-    "The signature belongs to another attempt of this delivery. Take the time and the signature from the same request.",
-  [SignatureMistake.DIGEST_FORM]:
-    "The digest is right, but written in the other form: X-Service-Signature is hexadecimal, webhook-signature is base64.",
-};
