@@ -19,7 +19,7 @@ import { Search as HookLogSearch } from "./routes/hook-log.ts";
 import { Search as HooksSearch } from "./routes/hooks.ts";
 import { Search as KeysSearch } from "./routes/keys.ts";
 import { Search as RunsSearch } from "./routes/runs.ts";
-import { text } from "./routes/search.ts";
+import { parseSearch, stringifySearch, text } from "./routes/search.ts";
 import { Search as ToolSearch } from "./routes/tool.ts";
 import { Search as ToolsSearch } from "./routes/tools.ts";
 import { Search as UndeliveredSearch } from "./routes/undelivered.ts";
@@ -163,6 +163,8 @@ const pages = managed.addChildren([
 export const router = createRouter({
   basepath: "/manage",
   routeTree: root.addChildren([login, shell.addChildren([index, tools, tool, pages])]),
+  parseSearch,
+  stringifySearch,
   defaultErrorComponent: Failed,
   defaultPreload: "intent",
   scrollRestoration: false,

@@ -1,7 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { useQuery } from "@tanstack/react-query";
 import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
-import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { readAllTools } from "../../rpc/all-tools.ts";
 import { transport } from "../../rpc/transport.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOKS } from "../../text/en/hooks.ts";
@@ -20,10 +20,6 @@ export interface Parameter {
   type: string;
   isRequired: boolean;
 }
-
-const PAGE_SIZE = 100;
-/** More tools than anybody looks through; it also bounds how often this asks. */
-const MAX_PAGES = 20;
 
 /** [IN-48] [IN-49] [IN-51] The rule of the server, which decides in the end. */
 export function refusalOf(definition: Readonly<Record<string, unknown>>): string {
@@ -45,18 +41,13 @@ export function parametersOf(definition: Readonly<Record<string, unknown>>): Par
 }
 
 async function readTools(workspace: string): Promise<Target[]> {
-  const tools = createClient(ToolService, transport);
-  const found: Target[] = [];
-  let pageToken = "";
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer = await tools.listTools({ workspace, pageSize: PAGE_SIZE, pageToken });
-    for (const { name, definition = {} } of answer.tools) {
-      found.push({ kind: "tool", name, refusal: refusalOf(definition), parameters: parametersOf(definition) });
-    }
-    pageToken = answer.nextPageToken;
-    if (pageToken === "") break;
-  }
-  return found;
+  const tools = await readAllTools(workspace, {});
+  return tools.map(({ name, definition = {} }) => ({
+    kind: "tool",
+    name,
+    refusal: refusalOf(definition),
+    parameters: parametersOf(definition),
+  }));
 }
 
 async function readAssistants(workspace: string): Promise<Target[]> {

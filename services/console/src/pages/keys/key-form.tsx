@@ -1,15 +1,11 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { useQuery } from "@connectrpc/connect-query";
 import type { Key } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
-import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import * as v from "valibot";
-import { useWorkspace } from "../../rpc/use-session.ts";
+import { useToolsWith } from "../../rpc/all-tools.ts";
 import { KEYS } from "../../text/en/keys.ts";
 import { Field } from "../../ui/form.tsx";
 import { Checkbox, Input, TextArea } from "../../ui/input.tsx";
 import styles from "./keys.module.css";
-
-const MAX_TOOLS = 100;
 
 export const KeyValues = v.object({
   name: v.pipe(v.string(), v.trim(), v.nonEmpty("Enter a name.")),
@@ -33,12 +29,8 @@ export function expiryOf(date: string) {
 
 /** Released tools that are not async, and those that the key has already. */
 function useSelectableTools(selected: readonly string[]): string[] | undefined {
-  const workspace = useWorkspace();
-  const { data } = useQuery(ToolService.method.listTools, { workspace, pageSize: MAX_TOOLS });
-  if (!data) return undefined;
-  const released = data.tools.filter(
-    ({ definition }) => definition?.external_api === true && definition.async !== true,
-  );
+  const released = useToolsWith("external_api")?.filter(({ definition }) => definition?.async !== true);
+  if (!released) return undefined;
   return [...new Set([...selected, ...released.map(({ name }) => name)])].sort();
 }
 
