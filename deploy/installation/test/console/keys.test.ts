@@ -71,6 +71,12 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     const { id, secret } = await rig.toolgate.createKey({ name: "Busy", tools: ["greet"], limit: 2 });
     const statuses = [];
     for (let call = 0; call < 3; call += 1) statuses.push((await rig.toolgate.call("greet", secret)).status);
+    await eventually(async () => {
+      const listed = await rig.toolgate.manage<{ calls?: object[] }>("key_auth.v1.KeyService/ListKeyCalls", {
+        keyId: id,
+      });
+      return listed.calls?.length === 3;
+    });
     const page = await rig.open(`/api-keys?open=${id}`);
     const panel = page.getByRole("complementary", { name: "Busy" });
     const calls = panel.getByRole("row").filter({ hasText: "greet" });
@@ -81,7 +87,10 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     const { key } = await rig.toolgate.manage<{ key: { callsTotal: string } }>("key_auth.v1.KeyService/GetKey", {
       keyId: id,
     });
-    expect(await page.getByRole("row", { name: /Busy/ }).innerText()).toMatch(new RegExp(`${key.callsTotal}$`));
+    const row = page.getByRole("row", { name: /Busy/ });
+    expect(await row.innerText()).toMatch(new RegExp(`${key.callsTotal}$`));
+    const hours = row.getByRole("table", { name: "Calls with Busy in the last 24 hours" }).getByRole("cell");
+    expect(await hours.last().innerText()).toMatch(/^From \d\d:\d\d: \d, 0 failed; half within \d+ ms/);
     await page.context().close();
   });
 

@@ -147,7 +147,7 @@ describe.skipIf(!chromium)("runs in the console", () => {
     expect((await page.content()).length).toBeLessThan(MIB / 4);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Download all" }).click(),
+      page.getByRole("complementary").getByRole("button", { name: "Download" }).click(),
     ]);
     expect(await readFile(await download.path(), "utf8")).toBe(result);
     await page.context().close();

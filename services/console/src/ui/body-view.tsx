@@ -10,11 +10,13 @@ interface BodyViewProps {
   label: string;
   body: Uint8Array;
   fileName: string;
+  /** JSON has line breaks from the start, because nobody compares its bytes. */
+  formatted?: boolean;
 }
 
 /** Bytes that came from outside, as text and never as HTML. Of more than 100 kB only the beginning is shown. */
-export function BodyView({ label, body, fileName }: BodyViewProps) {
-  const [isFormatted, setFormatted] = useState(false);
+export function BodyView({ label, body, fileName, formatted: isFormattedFirst = false }: BodyViewProps) {
+  const [isFormatted, setFormatted] = useState(isFormattedFirst);
   const isCut = body.length > PREVIEW_BYTES;
   const text = new TextDecoder().decode(isCut ? body.subarray(0, PREVIEW_BYTES) : body);
   const formatted = isCut ? undefined : formattedJson(text);

@@ -41,6 +41,7 @@ export const KEYS = {
   check: "Check",
   callerIp: "Caller's address",
   callerIpHint: "Empty: the key's networks are not checked.",
+  hours: "By hour",
   unavailable: "Not released, async or deleted: calls get 403.",
 } as const;
 
@@ -61,3 +62,7 @@ export const GATES: Readonly<Record<string, string>> = {
   tool_listed: "The key lists the tool",
   tool_not_async: "The tool is not async",
 };
+
+export function hoursOf(name: string): string {
+  return `Calls with ${name} in the last 24 hours`;
+}
