@@ -49,7 +49,7 @@ describe.skipIf(!chromium)("the command palette of the console", () => {
     await page.keyboard.press("Control+k");
     const field = page.getByRole("combobox", { name: "Find" });
     await page.locator("[role=combobox]:focus").waitFor();
-    await page.keyboard.type(typed);
+    await page.keyboard.insertText(typed);
     await page.getByRole("option", { name: option }).waitFor();
     const chosen = page.getByRole("option", { selected: true });
     for (let step = 0; step < 20 && !option.test(await chosen.innerText()); step += 1) {

@@ -8,6 +8,7 @@ export function FailureText({ failure, onRetry }: { failure: Failure; onRetry?: 
     <div role="alert" className={styles.failure}>
       <span>
         {failure.message}
+        {/[.!?]$/.test(failure.message) ? "" : "."}
         {failure.requestId !== "" && (
           <>
             {" "}

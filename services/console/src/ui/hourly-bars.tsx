@@ -3,7 +3,7 @@ import styles from "./hourly-bars.module.css";
 
 const HOURS = 24;
 const HOUR_MS = 3_600_000;
-const BAR = 4;
+const BAR = 3;
 const HEIGHT = 20;
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 

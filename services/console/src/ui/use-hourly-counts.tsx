@@ -53,7 +53,7 @@ export function hourlyColumn<Row>(
 ): Column<Row> {
   return {
     header,
-    width: "96px",
+    width: "88px",
     render: (row) =>
       hours && (
         <HourlyBars

@@ -44,14 +44,14 @@ const STATUS_OPTIONS = [
 ] as const;
 
 const COLUMNS: readonly Column<Key>[] = [
-  { header: "Prefix", width: "110px", render: ({ prefix }) => <code>{prefix}…</code> },
-  { header: "Status", width: "85px", render: (key) => <KeyStatusBadge {...key} /> },
-  { header: "Tools", width: "minmax(120px, 2fr)", render: (key) => <KeyTools {...key} /> },
-  { header: "Limit", width: "75px", align: "end", render: ({ limit }) => `${limit}/min` },
-  { header: "Expires", width: "80px", render: ({ expiresAt }) => <Time at={expiresAt} /> },
-  { header: "Last used", width: "90px", render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-  { header: "24 h", width: "60px", align: "end", render: (key) => key.callsLast24h.toLocaleString("en") },
-  { header: "Total", width: "75px", align: "end", render: (key) => key.callsTotal.toLocaleString("en") },
+  { header: "Prefix", width: "105px", render: ({ prefix }) => <code>{prefix}…</code> },
+  { header: "Status", width: "80px", render: (key) => <KeyStatusBadge {...key} /> },
+  { header: "Tools", width: "minmax(110px, 2fr)", render: (key) => <KeyTools {...key} /> },
+  { header: "Limit", width: "70px", align: "end", render: ({ limit }) => `${limit}/min` },
+  { header: "Expires", width: "76px", render: ({ expiresAt }) => <Time at={expiresAt} /> },
+  { header: "Last used", width: "84px", render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+  { header: "24 h", width: "52px", align: "end", render: (key) => key.callsLast24h.toLocaleString("en") },
+  { header: "Total", width: "60px", align: "end", render: (key) => key.callsTotal.toLocaleString("en") },
 ];
 
 /** The hours stand before the calls of the whole day. */

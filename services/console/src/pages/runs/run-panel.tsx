@@ -46,9 +46,11 @@ export function RunPanel({ runId, keys, onClose }: RunPanelProps) {
           <Section title={RUNS.arguments}>
             <LoggedValue label={RUNS.arguments} json={run.argsJson} fileName={`arguments-${run.id}.json`} />
           </Section>
-          <Section title={RUNS.result}>
-            <LoggedValue label={RUNS.result} json={run.resultJson} fileName={`result-${run.id}.json`} />
-          </Section>
+          {(run.success || run.resultJson !== "null") && (
+            <Section title={RUNS.result}>
+              <LoggedValue label={RUNS.result} json={run.resultJson} fileName={`result-${run.id}.json`} />
+            </Section>
+          )}
           <Section title={RUNS.logs}>
             {run.logs.length === 0 && <p className={styles.dim}>{RUNS.noLogs}</p>}
             {run.logs.length > 0 && (

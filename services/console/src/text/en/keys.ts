@@ -41,6 +41,12 @@ export const KEYS = {
   check: "Check",
   callerIp: "Caller's address",
   callerIpHint: "Empty: the key's networks are not checked.",
+  callsGet403: "calls get 403",
+  release: "Open its release",
+  definition: "Open its definition",
+  revokeText: "The next call with it is refused, everywhere and for ever.",
+  lastAccepted: "Last call:",
+  neverUsed: "never",
   hours: "By hour",
   unavailable: "Not released, async or deleted: calls get 403.",
 } as const;
@@ -52,16 +58,32 @@ export const OVERLAPS: readonly (readonly [seconds: string, label: string])[] = 
   ["604800", "7 days"],
 ];
 
-/** What a gate of the key doctor checks. */
-export const GATES: Readonly<Record<string, string>> = {
-  key_active: "The key is active",
-  network: "The caller's network is allowed",
-  limit: "The minute's limit is not used up",
-  workspace_unlocked: "The workspace is not locked",
-  tool_released: "The tool is released",
-  tool_listed: "The key lists the tool",
-  tool_not_async: "The tool is not async",
+/** What a gate of the key doctor checks, when it passes and when it refuses. */
+const GATES: Readonly<Record<string, readonly [passes: string, refuses: string]>> = {
+  key_active: ["The key is active", "The key is not active"],
+  network: ["The caller's network is allowed", "The caller's network is not allowed"],
+  limit: ["The minute's limit is not used up", "The minute's limit is used up"],
+  workspace_unlocked: ["The workspace is not locked", "The workspace is locked"],
+  tool_released: ["The tool is released", "The tool is not released"],
+  tool_listed: ["The key lists the tool", "The key does not list the tool"],
+  tool_not_async: ["The tool is not async", "The tool is async"],
 };
+
+export function gateText(gate: string, passes: boolean): string {
+  return GATES[gate]?.[passes ? 0 : 1] ?? gate;
+}
+
+/** What leads to the field that opens a gate. */
+export const REMEDIES = {
+  expiry: "Change the expiry date",
+  allowed_networks: "Change the networks",
+  limit: "Change the limit",
+  tools: "Change the tools",
+} as const;
+
+export function revokedText(name: string, lastAccepted: string | undefined): string {
+  return `${name} is revoked. ${lastAccepted ? `Its last call was accepted at ${lastAccepted}` : "It was never used"}.`;
+}
 
 export function hoursOf(name: string): string {
   return `Calls with ${name} in the last 24 hours`;

@@ -2,7 +2,7 @@ export const RUNS = {
   title: "Runs",
   tool: "Tool",
   search: "Tool or request id",
-  anyEntry: "From anywhere",
+  anyEntry: "Any origin",
   anyOutcome: "Any outcome",
   anyKey: "Any key",
   succeeded: "Succeeded",
