@@ -9,7 +9,7 @@ export function FailureText({ failure, onRetry }: { failure: Failure; onRetry?: 
       <span>
         {failure.message}
         {/[.!?]$/.test(failure.message) ? "" : "."}
-        {failure.requestId !== "" && (
+        {failure.requestId !== "" && !failure.isConflict && (
           <>
             {" "}
             Request <code>{failure.requestId}</code>

@@ -3,9 +3,10 @@ import { Link } from "@tanstack/react-router";
 import { type Key, KeyService, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { gateText, KEYS, REMEDIES } from "../../text/en/keys.ts";
+import { GATES, KEYS, REMEDIES } from "../../text/en/keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Form } from "../../ui/form.tsx";
+import { Icon } from "../../ui/icon.tsx";
 import { Input } from "../../ui/input.tsx";
 import { Section } from "../../ui/panel.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -61,8 +62,14 @@ export function KeyDoctor({ of, onEdit }: KeyDoctorProps) {
           <ul className={styles.gates}>
             {explain.data.gates.map(({ gate, passes, explanation }) => (
               <li key={gate}>
-                <Status tone={passes ? "good" : "bad"}>{gateText(gate, passes)}</Status>
-                {!passes && <p>{explanation}</p>}
+                {passes ? (
+                  <Status tone="good">{GATES[gate] ?? explanation}</Status>
+                ) : (
+                  <div className={styles.refusal}>
+                    <Icon name="bad" />
+                    {explanation}
+                  </div>
+                )}
                 {!passes && <Remedy of={of} gate={gate} tool={explain.variables?.tool ?? ""} onEdit={onEdit} />}
               </li>
             ))}

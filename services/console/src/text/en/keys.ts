@@ -58,20 +58,16 @@ export const OVERLAPS: readonly (readonly [seconds: string, label: string])[] = 
   ["604800", "7 days"],
 ];
 
-/** What a gate of the key doctor checks, when it passes and when it refuses. */
-const GATES: Readonly<Record<string, readonly [passes: string, refuses: string]>> = {
-  key_active: ["The key is active", "The key is not active"],
-  network: ["The caller's network is allowed", "The caller's network is not allowed"],
-  limit: ["The minute's limit is not used up", "The minute's limit is used up"],
-  workspace_unlocked: ["The workspace is not locked", "The workspace is locked"],
-  tool_released: ["The tool is released", "The tool is not released"],
-  tool_listed: ["The key lists the tool", "The key does not list the tool"],
-  tool_not_async: ["The tool is not async", "The tool is async"],
+/** The gates of the key doctor that a call passes; of the others the server explains what is wrong. */
+export const GATES: Readonly<Record<string, string>> = {
+  key_active: "The key is active",
+  network: "The caller's network is allowed",
+  limit: "The minute's limit is not used up",
+  workspace_unlocked: "The workspace is not locked",
+  tool_released: "The tool is released",
+  tool_listed: "The key lists the tool",
+  tool_not_async: "The tool is not async",
 };
-
-export function gateText(gate: string, passes: boolean): string {
-  return GATES[gate]?.[passes ? 0 : 1] ?? gate;
-}
 
 /** What leads to the field that opens a gate. */
 export const REMEDIES = {
