@@ -195,7 +195,8 @@ export async function countHours(
              where status <> 429
            ) as newest
            where c.key_id in (select id from key_auth.keys where workspace_id = $1 and id = any($2::uuid[]))
-             and c.width_s = 3600 and c.start >= $3`,
+             and c.width_s = 3600 and c.start >= $3
+           order by c.start`,
     values: [workspaceId, keyIds, from],
   });
   return counted.rows;

@@ -29,7 +29,8 @@ export async function countHours(
                and started_at >= h.start and started_at < h.start + interval '1 hour' and started_at >= $3
              order by started_at desc limit 500
            ) as run
-           group by t.name, h.start`,
+           group by t.name, h.start
+           order by h.start`,
     values: [workspaceId, tools, from],
   });
   return counted.rows;
