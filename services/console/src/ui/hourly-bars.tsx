@@ -1,4 +1,5 @@
 import { type Timestamp, timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { Hidden } from "./hidden.tsx";
 import styles from "./hourly-bars.module.css";
 
 const HOURS = 24;
@@ -52,16 +53,18 @@ export function HourlyBars({ label, firstHour, counts }: HourlyBarsProps) {
           );
         })}
       </svg>
-      <table className={styles.hidden}>
-        <caption>{label}</caption>
-        <tbody>
-          {counts.map((count) => (
-            <tr key={placeOf(count, firstHour)}>
-              <td>{sentenceOf(count)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Hidden>
+        <table>
+          <caption>{label}</caption>
+          <tbody>
+            {counts.map((count) => (
+              <tr key={placeOf(count, firstHour)}>
+                <td>{sentenceOf(count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Hidden>
     </>
   );
 }
