@@ -22,3 +22,10 @@ export function requestTime(name: string, timestamp: Timestamp | undefined): Dat
 export function timestampOf(date: Date): Timestamp {
   return timestampFromMs(Math.min(LAST_MS, Math.max(FIRST_MS, date.getTime())));
 }
+
+const HOUR_MS = 3_600_000;
+
+/** The start of the first of the 24 hours of which this one is the last. */
+export function firstOfHours(nowMs: number): Date {
+  return new Date((Math.floor(nowMs / HOUR_MS) - 23) * HOUR_MS);
+}

@@ -154,7 +154,7 @@ test("[MGMT] [FAIR] a page of a search reads a bounded number of entries, and th
      from generate_series(1, $2::int) n`,
     [workspaceId, entries],
   );
-  const read = async (filter: { action?: string; targetId?: string }) => {
+  const read = async (filter: { action?: string; targetId?: string; actor?: string }) => {
     const pages: string[][] = [];
     let pageToken = "";
     do {
@@ -167,6 +167,8 @@ test("[MGMT] [FAIR] a page of a search reads a bounded number of entries, and th
   expect(await read({ action: "nothing.matches" })).toEqual([[], [], []]);
   expect(await read({ targetId: "nobody" })).toEqual([[], [], []]);
   expect(await read({ action: "tool.expose" })).toEqual([["3"], [], [`${entries}`]]);
+  expect(await read({ actor: "eve" })).toEqual([[], [], []]);
+  expect(await read({ actor: "Ada", action: "tool.expose" })).toEqual([["3"], [], [`${entries}`]]);
   const all = (await read({ targetId: "echo" })).flat();
   expect(all.length).toBe(entries);
   expect(new Set(all).size).toBe(entries);

@@ -85,6 +85,19 @@ describe.skipIf(!chromium)("access to the console", () => {
     }
   });
 
+  test("[MGMT] the console's address leads to the tools, signed in or after the login", async () => {
+    const page = await rig.open("/");
+    await page.waitForURL(`${base}/manage/tools`);
+    await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
+    await page.context().clearCookies();
+    await page.goto(`${base}/manage/`);
+    await page.getByLabel("Email").fill(rig.toolgate.account.email);
+    await page.getByLabel("Password").fill(rig.toolgate.account.password);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.waitForURL(`${base}/manage/tools`);
+    await page.context().close();
+  });
+
   test("[MGMT] a session that ends in the middle of an edit: the user logs in over the form, which is saved once", async () => {
     const { id } = await rig.toolgate.createKey({ name: "Before", tools: [], limit: 5 });
     const page = await rig.open(`/api-keys?open=${id}`);

@@ -56,7 +56,7 @@ describe.skipIf(!chromium)("the audit log in the console", () => {
     await page.context().close();
   });
 
-  test("[MGMT] entries are found by action and by object, and the filters survive a reload", async () => {
+  test("[MGMT] entries are found by action, object and who did it, and the filters survive a reload", async () => {
     const page = await rig.open("/audit");
     const rows = page.getByRole("table", { name: "Audit" }).locator("[data-row]");
     const shows = (...texts: string[]) =>
@@ -69,6 +69,17 @@ describe.skipIf(!chromium)("the audit log in the console", () => {
     await shows("Created the tool refund");
     await page.getByLabel("Action").selectOption("Locked the workspace");
     await page.getByText("Nothing here fits the filters.").waitFor();
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByRole("row", { name: /Deleted the tool refund/ }).waitFor();
+    await page.getByLabel("Email address of who did it").fill("nobody@example.test");
+    await page.keyboard.press("Enter");
+    await page.getByText("Nothing here fits the filters.").waitFor();
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByRole("row", { name: /Deleted the tool refund/ }).click();
+    await page.getByRole("link", { name: "All that they did" }).click();
+    const { email } = rig.toolgate.account;
+    await eventually(async () => (await page.getByLabel("Email address of who did it").inputValue()) === email);
+    await page.getByRole("row", { name: /Deleted the tool refund/ }).waitFor();
     await page.context().close();
   });
 

@@ -71,6 +71,12 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     const { id, secret } = await rig.toolgate.createKey({ name: "Busy", tools: ["greet"], limit: 2 });
     const statuses = [];
     for (let call = 0; call < 3; call += 1) statuses.push((await rig.toolgate.call("greet", secret)).status);
+    await eventually(async () => {
+      const listed = await rig.toolgate.manage<{ calls?: object[] }>("key_auth.v1.KeyService/ListKeyCalls", {
+        keyId: id,
+      });
+      return listed.calls?.length === 3;
+    });
     const page = await rig.open(`/api-keys?open=${id}`);
     const panel = page.getByRole("complementary", { name: "Busy" });
     const calls = panel.getByRole("row").filter({ hasText: "greet" });
@@ -81,7 +87,10 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     const { key } = await rig.toolgate.manage<{ key: { callsTotal: string } }>("key_auth.v1.KeyService/GetKey", {
       keyId: id,
     });
-    expect(await page.getByRole("row", { name: /Busy/ }).innerText()).toMatch(new RegExp(`${key.callsTotal}$`));
+    const row = page.getByRole("row", { name: /Busy/ });
+    expect(await row.innerText()).toMatch(new RegExp(`${key.callsTotal}$`));
+    const hours = row.getByRole("table", { name: "Calls with Busy in the last 24 hours" }).getByRole("cell");
+    expect(await hours.last().innerText()).toMatch(/^From \d\d:\d\d: \d, 0 failed; half within \d+ ms/);
     await page.context().close();
   });
 
@@ -98,6 +107,11 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await dialog.getByRole("button", { name: "Revoke" }).click();
     await dialog.waitFor({ state: "detached" });
     expect((await rig.toolgate.call("greet", secret)).status).toBe(401);
+    // What was known of the last call may be older than the answer.
+    await page
+      .getByRole("status")
+      .getByText(/^Gone is revoked\. Its last call was accepted at \d/)
+      .waitFor();
     await page.getByRole("complementary").getByText("Revoked").waitFor();
     await page.context().close();
   });
@@ -133,6 +147,43 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await second.dialog.waitFor({ state: "detached" });
     expect(await stored()).toMatchObject({ name: "Renamed", limit: 5, version: 3, savedBy: other.email });
     for (const { page } of [first, second]) await page.context().close();
+  });
+
+  test("[MGMT] the key doctor tells why a call is refused, and each gate leads to the field that opens it", async () => {
+    const { id } = await rig.toolgate.createKey({
+      name: "Ill",
+      tools: ["greet"],
+      limit: 1,
+      expiry: { date: "2020-01-31" },
+      allowedNetworks: ["203.0.113.0/24"],
+    });
+    await rig.toolgate.saveTool("slow", { async: true, handler: "export default () => 1;" });
+    const page = await rig.open(`/api-keys?open=${id}`);
+    const panel = page.getByRole("complementary", { name: "Ill" });
+    await panel.getByLabel("Tool", { exact: true }).fill("slow");
+    await panel.getByLabel("Caller's address").fill("198.51.100.7");
+    await panel.getByRole("button", { name: "Check" }).click();
+    await panel.getByText("A call would get 401.").waitFor();
+    for (const refusal of ["The key has expired", "The tool is not released", "The tool is async"]) {
+      await panel.getByRole("listitem").filter({ hasText: refusal }).waitFor();
+    }
+    const dialog = page.getByRole("dialog", { name: "Edit Ill" });
+    for (const [remedy, field] of [
+      ["Change the expiry date", "[name=expiry]:focus"],
+      ["Change the networks", "[name=allowed_networks]:focus"],
+      ["Change the tools", ":focus:has([name=tools])"],
+    ] as const) {
+      await panel.getByRole("button", { name: remedy }).click();
+      await dialog.locator(field).waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+    }
+    await expectAccessible(page);
+    const addresses = await Promise.all(
+      ["Open its release", "Open its definition"].map((name) => panel.getByRole("link", { name }).getAttribute("href")),
+    );
+    expect(addresses).toEqual(["/manage/tools/slow?tab=api", "/manage/tools/slow?tab=definition"]);
+    await page.context().close();
   });
 
   test("[KEY-6] [MGMT-18] keys are ordered by expiry, and those with unavailable tools are found", async () => {

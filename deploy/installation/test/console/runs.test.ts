@@ -128,6 +128,24 @@ describe.skipIf(!chromium)("runs in the console", () => {
     await page.context().close();
   });
 
+  test("[LOG-10] [MGMT-4] the list of tools shows their runs by hour, and asks for them only if the user may read runs", async () => {
+    const page = await rig.open("/tools");
+    const hours = page.getByRole("table", { name: "Runs of declined in the last 24 hours" }).getByRole("cell");
+    await hours.first().waitFor();
+    // The hour may have changed since the first run.
+    const texts = await hours.allInnerTexts();
+    const counts = texts.map((text) => /: (\d), (\d) failed; half within \d+ ms/.exec(text)?.slice(1).map(Number));
+    expect(counts.flat().reduce((sum = 0, count = 0) => sum + count, 0)).toBe(4);
+    const asked = `performance.getEntriesByType("resource").filter(({ name }) => name.includes("GetHourlyCounts")).length`;
+    expect(await page.evaluate<number>(asked)).toBe(1);
+    await page.context().close();
+    const member = await rig.open("/tools", { user: await rig.addUser("member") });
+    await member.getByRole("row", { name: /declined/ }).waitFor();
+    await member.waitForLoadState("networkidle");
+    expect(await member.evaluate<number>(asked)).toBe(0);
+    await member.context().close();
+  });
+
   test("[LOG-10] of a result of 1 MB the beginning is drawn at once, and all of it can be downloaded", async () => {
     const id = randomUUID();
     const result = JSON.stringify({ rows: Array.from({ length: MIB / 16 }, (_, row) => `row ${row}`.padEnd(12)) });
@@ -147,7 +165,7 @@ describe.skipIf(!chromium)("runs in the console", () => {
     expect((await page.content()).length).toBeLessThan(MIB / 4);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Download all" }).click(),
+      page.getByRole("complementary").getByRole("button", { name: "Download" }).click(),
     ]);
     expect(await readFile(await download.path(), "utf8")).toBe(result);
     await page.context().close();

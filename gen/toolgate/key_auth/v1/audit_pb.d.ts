@@ -45,6 +45,13 @@ export declare type ListAuditEntriesRequest = Message<"toolgate.key_auth.v1.List
    * @generated from field: string action = 5;
    */
   action: string;
+
+  /**
+   * Only what this user did, by email address, when set; "operator" for operators.
+   *
+   * @generated from field: string actor = 6;
+   */
+  actor: string;
 };
 
 /**
@@ -175,7 +182,7 @@ export declare const FieldChangeSchema: GenMessage<FieldChange>;
  */
 export declare const AuditService: GenService<{
   /**
-   * Newest first. A page reads at most 5,000 entries, so with target_id or action it may have fewer than asked for, or none,
+   * Newest first. A page reads at most 5,000 entries, so with a filter it may have fewer than asked for, or none,
    * although there are more: only an empty next_page_token ends the list.
    *
    * @generated from rpc toolgate.key_auth.v1.AuditService.ListAuditEntries

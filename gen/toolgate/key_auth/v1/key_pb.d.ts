@@ -744,6 +744,103 @@ export declare type ListKeyCallsResponse = Message<"toolgate.key_auth.v1.ListKey
 export declare const ListKeyCallsResponseSchema: GenMessage<ListKeyCallsResponse>;
 
 /**
+ * @generated from message toolgate.key_auth.v1.GetHourlyCountsRequest
+ */
+export declare type GetHourlyCountsRequest = Message<"toolgate.key_auth.v1.GetHourlyCountsRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * At most 50.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.GetHourlyCountsRequest.
+ * Use `create(GetHourlyCountsRequestSchema)` to create a new message.
+ */
+export declare const GetHourlyCountsRequestSchema: GenMessage<GetHourlyCountsRequest>;
+
+/**
+ * The calls of a key that began in an hour. As in calls_last_24h, calls that the limit refused (429) do not count.
+ *
+ * @generated from message toolgate.key_auth.v1.HourlyCount
+ */
+export declare type HourlyCount = Message<"toolgate.key_auth.v1.HourlyCount"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * A full hour in UTC.
+   *
+   * @generated from field: google.protobuf.Timestamp hour = 2;
+   */
+  hour?: Timestamp | undefined;
+
+  /**
+   * @generated from field: uint64 count = 3;
+   */
+  count: bigint;
+
+  /**
+   * Calls with a status of 400 or more. If the hour had more than 500 calls, estimated from the last 500, and so are the durations.
+   *
+   * @generated from field: uint64 errors = 4;
+   */
+  errors: bigint;
+
+  /**
+   * Half of the calls took no longer, and 99 of 100 took no longer.
+   *
+   * @generated from field: uint32 p50_ms = 5;
+   */
+  p50Ms: number;
+
+  /**
+   * @generated from field: uint32 p99_ms = 6;
+   */
+  p99Ms: number;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.HourlyCount.
+ * Use `create(HourlyCountSchema)` to create a new message.
+ */
+export declare const HourlyCountSchema: GenMessage<HourlyCount>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.GetHourlyCountsResponse
+ */
+export declare type GetHourlyCountsResponse = Message<"toolgate.key_auth.v1.GetHourlyCountsResponse"> & {
+  /**
+   * The first of the 24 hours.
+   *
+   * @generated from field: google.protobuf.Timestamp first_hour = 1;
+   */
+  firstHour?: Timestamp | undefined;
+
+  /**
+   * Hours without calls are left out.
+   *
+   * @generated from field: repeated toolgate.key_auth.v1.HourlyCount counts = 2;
+   */
+  counts: HourlyCount[];
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.GetHourlyCountsResponse.
+ * Use `create(GetHourlyCountsResponseSchema)` to create a new message.
+ */
+export declare const GetHourlyCountsResponseSchema: GenMessage<GetHourlyCountsResponse>;
+
+/**
  * @generated from enum toolgate.key_auth.v1.KeyStatus
  */
 export enum KeyStatus {
@@ -899,6 +996,16 @@ export declare const KeyService: GenService<{
     methodKind: "unary";
     input: typeof ListKeyCallsRequestSchema;
     output: typeof ListKeyCallsResponseSchema;
+  },
+  /**
+   * The calls of several keys by hour: of this hour and the 23 before it. Keys of other workspaces are left out.
+   *
+   * @generated from rpc toolgate.key_auth.v1.KeyService.GetHourlyCounts
+   */
+  getHourlyCounts: {
+    methodKind: "unary";
+    input: typeof GetHourlyCountsRequestSchema;
+    output: typeof GetHourlyCountsResponseSchema;
   },
 }>;
 

@@ -328,6 +328,105 @@ export declare type GetExecutionResponse = Message<"toolgate.tool_runner.v1.GetE
 export declare const GetExecutionResponseSchema: GenMessage<GetExecutionResponse>;
 
 /**
+ * @generated from message toolgate.tool_runner.v1.GetHourlyCountsRequest
+ */
+export declare type GetHourlyCountsRequest = Message<"toolgate.tool_runner.v1.GetHourlyCountsRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * Names of tools; at most 50.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.GetHourlyCountsRequest.
+ * Use `create(GetHourlyCountsRequestSchema)` to create a new message.
+ */
+export declare const GetHourlyCountsRequestSchema: GenMessage<GetHourlyCountsRequest>;
+
+/**
+ * The runs of a tool that started in an hour, nested ones and dry runs included. Only the last 500 are read.
+ *
+ * @generated from message toolgate.tool_runner.v1.HourlyCount
+ */
+export declare type HourlyCount = Message<"toolgate.tool_runner.v1.HourlyCount"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * A full hour in UTC.
+   *
+   * @generated from field: google.protobuf.Timestamp hour = 2;
+   */
+  hour?: Timestamp | undefined;
+
+  /**
+   * 500 means 500 or more.
+   *
+   * @generated from field: uint64 count = 3;
+   */
+  count: bigint;
+
+  /**
+   * Runs that failed.
+   *
+   * @generated from field: uint64 errors = 4;
+   */
+  errors: bigint;
+
+  /**
+   * Half of the runs took no longer, and 99 of 100 took no longer.
+   *
+   * @generated from field: uint32 p50_ms = 5;
+   */
+  p50Ms: number;
+
+  /**
+   * @generated from field: uint32 p99_ms = 6;
+   */
+  p99Ms: number;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.HourlyCount.
+ * Use `create(HourlyCountSchema)` to create a new message.
+ */
+export declare const HourlyCountSchema: GenMessage<HourlyCount>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.GetHourlyCountsResponse
+ */
+export declare type GetHourlyCountsResponse = Message<"toolgate.tool_runner.v1.GetHourlyCountsResponse"> & {
+  /**
+   * The first of the 24 hours.
+   *
+   * @generated from field: google.protobuf.Timestamp first_hour = 1;
+   */
+  firstHour?: Timestamp | undefined;
+
+  /**
+   * Hours without runs are left out.
+   *
+   * @generated from field: repeated toolgate.tool_runner.v1.HourlyCount counts = 2;
+   */
+  counts: HourlyCount[];
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.GetHourlyCountsResponse.
+ * Use `create(GetHourlyCountsResponseSchema)` to create a new message.
+ */
+export declare const GetHourlyCountsResponseSchema: GenMessage<GetHourlyCountsResponse>;
+
+/**
  * @generated from enum toolgate.tool_runner.v1.Success
  */
 export enum Success {
@@ -377,6 +476,16 @@ export declare const ExecutionService: GenService<{
     methodKind: "unary";
     input: typeof GetExecutionRequestSchema;
     output: typeof GetExecutionResponseSchema;
+  },
+  /**
+   * The runs of several tools by hour: of this hour and the 23 before it.
+   *
+   * @generated from rpc toolgate.tool_runner.v1.ExecutionService.GetHourlyCounts
+   */
+  getHourlyCounts: {
+    methodKind: "unary";
+    input: typeof GetHourlyCountsRequestSchema;
+    output: typeof GetHourlyCountsResponseSchema;
   },
 }>;
 

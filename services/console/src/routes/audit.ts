@@ -1,4 +1,4 @@
 import * as v from "valibot";
 import { LIST, text } from "./search.ts";
 
-export const Search = v.object({ ...LIST, action: text, target: text });
+export const Search = v.object({ ...LIST, action: text, target: text, actor: text });

@@ -8,7 +8,8 @@ export function FailureText({ failure, onRetry }: { failure: Failure; onRetry?: 
     <div role="alert" className={styles.failure}>
       <span>
         {failure.message}
-        {failure.requestId !== "" && (
+        {/[.!?]$/.test(failure.message) ? "" : "."}
+        {failure.requestId !== "" && !failure.isConflict && (
           <>
             {" "}
             Request <code>{failure.requestId}</code>

@@ -30,6 +30,9 @@ interface FormProps<Schema extends v.GenericSchema> {
   children: ReactNode;
 }
 
+const CONFLICT =
+  "What you entered is still here. Save over it to replace the newer version, or cancel and look at what has changed.";
+
 const textsOf = (form: FormData): unknown => Object.fromEntries(form);
 
 export function Form<Schema extends v.GenericSchema>({
@@ -82,6 +85,7 @@ export function Form<Schema extends v.GenericSchema>({
       >
         {children}
         {failure && <FailureText failure={failure} />}
+        {failure?.isConflict && <p>{CONFLICT}</p>}
         <DialogButtons>
           {onCancel && <Button onClick={onCancel}>Cancel</Button>}
           {failure?.isConflict && (

@@ -15,7 +15,10 @@ interface PanelProps {
 export function Panel({ title, actions, onClose, children }: PanelProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useShortcut("Escape", onClose);
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    // A dialog that was opened while the page loaded keeps the focus.
+    if (!document.querySelector("[role=dialog]")) heading.current?.focus({ preventScroll: true });
+  }, []);
   return (
     <aside className={styles.panel} aria-label={title}>
       <header className={styles.header}>

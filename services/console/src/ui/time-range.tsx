@@ -12,10 +12,10 @@ interface TimeRangeProps {
 /** The filter of a log by time, in the reader's zone. */
 export function TimeRange({ from, to, onRange }: TimeRangeProps) {
   return (
-    <>
+    <span className={styles.range}>
       <Moment label="From" value={from} onValue={(value) => onRange({ from: value })} />
       <Moment label="To" value={to} onValue={(value) => onRange({ to: value })} />
-    </>
+    </span>
   );
 }
 

@@ -8,6 +8,7 @@ import type { Context } from "../context.ts";
 import { listAuditEntries } from "./audit/list-audit-entries.ts";
 import { createKey } from "./keys/create-key.ts";
 import { explainCall } from "./keys/explain-call.ts";
+import { getHourlyCounts } from "./keys/get-hourly-counts.ts";
 import { getKey } from "./keys/get-key.ts";
 import { listKeyCalls } from "./keys/list-key-calls.ts";
 import { listKeys } from "./keys/list-keys.ts";
@@ -27,6 +28,16 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
   router.service(AuditService, bind(context, { listAuditEntries }));
   router.service(
     KeyService,
-    bind(context, { createKey, listKeys, getKey, updateKey, revokeKey, rotateKey, explainCall, listKeyCalls }),
+    bind(context, {
+      createKey,
+      listKeys,
+      getKey,
+      updateKey,
+      revokeKey,
+      rotateKey,
+      explainCall,
+      listKeyCalls,
+      getHourlyCounts,
+    }),
   );
 }

@@ -112,6 +112,7 @@ export async function listAuditEntries(
     workspaceId: string;
     targetId: string;
     action: string;
+    actor: string;
     limit: number;
     after: AuditCursor | undefined;
     upTo: AuditCursor | undefined;
@@ -122,6 +123,7 @@ export async function listAuditEntries(
     `select id, at, actor, action, target_id as "targetId", target, changes, at::text as "cursorAt"
      from key_auth.audit_entries
      where workspace_id = $1 and ($3 = '' or target_id = $3) and ($4 = '' or action = $4)
+       and ($9 = '' or lower(actor) = lower($9))
        and ($5::timestamptz is null or (at, id) < ($5::timestamptz, $6::uuid))
        and ($7::timestamptz is null or (at, id) >= ($7::timestamptz, $8::uuid))
      order by at desc, id desc
@@ -135,6 +137,7 @@ export async function listAuditEntries(
       after?.id ?? null,
       upTo?.at ?? null,
       upTo?.id ?? null,
+      page.actor,
     ],
   );
   return listed.rows;

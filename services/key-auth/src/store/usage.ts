@@ -163,3 +163,41 @@ export async function countCalls(db: Queryable, keyIds: string[], plan: CountPla
   });
   return new Map(counted.rows.map((row) => [row.keyId, row.calls]));
 }
+
+export interface HourRow {
+  id: string;
+  hour: Date;
+  count: number;
+  /** Of the hour's calls, those that were read, and how many of them failed. */
+  read: number;
+  failed: number;
+  p50Ms: number | null;
+  p99Ms: number | null;
+}
+
+/** By key and hour. Of each hour at most the last 500 calls are read, so that the busiest keys cost little too. */
+export async function countHours(
+  db: Queryable,
+  { workspaceId, keyIds, from }: { workspaceId: string; keyIds: string[]; from: Date },
+): Promise<HourRow[]> {
+  const counted = await db.query({
+    name: "count_hours",
+    text: `select c.key_id as id, c.start as hour, c.calls as count, newest.*
+           from key_auth.api_key_request_counts c cross join lateral (
+             select count(*)::int as read, (count(*) filter (where status >= 400))::int as failed,
+               percentile_disc(0.5) within group (order by duration_ms) as "p50Ms",
+               percentile_disc(0.99) within group (order by duration_ms) as "p99Ms"
+             from (
+               select status, duration_ms from key_auth.api_key_requests
+               where key_id = c.key_id and at >= c.start and at < c.start + interval '1 hour' and at >= $3
+               order by at desc limit 500
+             ) as call
+             where status <> 429
+           ) as newest
+           where c.key_id in (select id from key_auth.keys where workspace_id = $1 and id = any($2::uuid[]))
+             and c.width_s = 3600 and c.start >= $3
+           order by c.start`,
+    values: [workspaceId, keyIds, from],
+  });
+  return counted.rows;
+}

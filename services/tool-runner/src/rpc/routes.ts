@@ -12,6 +12,7 @@ import { listPreparedQueries } from "./data-sources/list-prepared-queries.ts";
 import { savePreparedQuery } from "./data-sources/save-prepared-query.ts";
 import { setDataSource } from "./data-sources/set-data-source.ts";
 import { getExecution } from "./executions/get-execution.ts";
+import { getHourlyCounts } from "./executions/get-hourly-counts.ts";
 import { listExecutions } from "./executions/list-executions.ts";
 import { checkHookTarget } from "./hooks/check-hook-target.ts";
 import { deleteSheet } from "./sheets/delete-sheet.ts";
@@ -74,6 +75,6 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       deleteSheet,
     }),
   );
-  router.service(ExecutionService, bind(context, { listExecutions, getExecution }));
+  router.service(ExecutionService, bind(context, { listExecutions, getExecution, getHourlyCounts }));
   router.service(HookTargetService, bind(context, { checkHookTarget }));
 }

@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type AuditEntry, AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
 import { useRole, useWorkspace } from "../../rpc/use-session.ts";
 import { ACTIONS, AUDIT, whatHappened } from "../../text/en/audit.ts";
-import { Select } from "../../ui/input.tsx";
+import { Input, Select } from "../../ui/input.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Column, ResourceList } from "../../ui/resource-list.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
@@ -40,13 +40,13 @@ export function AuditPage() {
 
 function AuditLog() {
   const workspace = useWorkspace();
-  const { open, at, action, target } = route.useSearch();
+  const { open, at, action, target, actor } = route.useSearch();
   const navigate = route.useNavigate();
   const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   const filter = (change: object) => set({ ...change, at: undefined });
   const list = useList(
     AuditService.method.listAuditEntries,
-    { workspace, action: action ?? "", targetId: target ?? "" },
+    { workspace, action: action ?? "", targetId: target ?? "", actor: actor ?? "" },
     { rowsOf: (page) => page.entries, keyOf: (entry) => entry.id, isHeld: open !== undefined },
   );
   const entry = list.rows.find(({ id }) => id === open);
@@ -62,6 +62,16 @@ function AuditLog() {
             value={action ?? ""}
             onValue={(value) => filter({ action: value || undefined })}
           />
+          {/* Empty again when the filters are cleared. */}
+          <Input
+            key={actor}
+            type="search"
+            aria-label={AUDIT.whoFilter}
+            placeholder={AUDIT.whoFilter}
+            defaultValue={actor}
+            onBlur={({ target: { value } }) => filter({ actor: value.trim() || undefined })}
+            onKeyDown={({ key, currentTarget }) => key === "Enter" && currentTarget.blur()}
+          />
         </>
       }
       panel={entry && <AuditPanel key={entry.id} entry={entry} onClose={() => set({ open: undefined })} />}
@@ -75,8 +85,8 @@ function AuditLog() {
         open={open}
         onOpen={(id) => set({ open: id })}
         empty={{ title: AUDIT.empty, text: AUDIT.emptyText }}
-        isFiltered={Boolean(action || target)}
-        onClearFilters={() => filter({ action: undefined, target: undefined })}
+        isFiltered={Boolean(action || target || actor)}
+        onClearFilters={() => filter({ action: undefined, target: undefined, actor: undefined })}
         at={at}
         onAt={(first) => set({ at: first })}
       />

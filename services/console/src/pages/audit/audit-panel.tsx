@@ -24,7 +24,7 @@ export function AuditPanel({ entry, onClose }: AuditPanelProps) {
     <Panel title={whatHappened(entry)} onClose={onClose}>
       <Facts
         facts={[
-          [AUDIT.who, actorOf(entry)],
+          [AUDIT.who, <ActorLinks key="who" entry={entry} />],
           [AUDIT.when, <Time key="when" at={at} exact />],
           [AUDIT.action, <code key="action">{action}</code>],
           [AUDIT.target, <ObjectLinks key="object" entry={entry} />],
@@ -35,6 +35,17 @@ export function AuditPanel({ entry, onClose }: AuditPanelProps) {
         <Changes changes={changes} />
       </Section>
     </Panel>
+  );
+}
+
+function ActorLinks({ entry }: { entry: AuditEntry }) {
+  return (
+    <span className={styles.links}>
+      <span>{actorOf(entry)}</span>
+      <Link to="/audit" search={{ actor: entry.actor }}>
+        {AUDIT.byThem}
+      </Link>
+    </span>
   );
 }
 

@@ -27,7 +27,7 @@ export function KeyCalls({ keyId }: { keyId: string }) {
           <th>When</th>
           <th>Tool</th>
           <th>Status</th>
-          <th>Duration</th>
+          <th>Took</th>
           <th>From</th>
         </tr>
       </thead>

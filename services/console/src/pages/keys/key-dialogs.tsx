@@ -1,32 +1,39 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useMutation } from "@connectrpc/connect-query";
 import { type Key, KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { KEYS, OVERLAPS } from "../../text/en/keys.ts";
+import { KEYS, OVERLAPS, revokedText } from "../../text/en/keys.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Form } from "../../ui/form.tsx";
 import { Select } from "../../ui/input.tsx";
-import { Time } from "../../ui/time.tsx";
+import { localTime, Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { KeySecret } from "./create-key.tsx";
-import { expiryOf, KeyFields, KeyValues, readKey } from "./key-form.tsx";
+import { expiryOf, type KeyField, KeyFields, KeyValues, readKey } from "./key-form.tsx";
 
 interface KeyDialogProps {
   of: Key;
+  /** The field that the user wants to change. */
+  field: KeyField | undefined;
   onClose: () => void;
   onChanged: () => void;
 }
 
 /** [MGMT-9] [MGMT-10] [MGMT-11] [MGMT-12] */
-export function EditKey({ of, onClose, onChanged }: KeyDialogProps) {
+export function EditKey({ of, field, onClose, onChanged }: KeyDialogProps) {
+  const first = useRef<HTMLElement | null>(null);
+  const setFirst = (control: HTMLElement | null) => {
+    first.current = control;
+  };
   const workspace = useWorkspace();
   const update = useMutation(KeyService.method.updateKey);
   // The fields have the values of this version, whatever is read of the key meanwhile.
   const [{ version }] = useState(of);
   return (
-    <Dialog title={`Edit ${of.name}`} onClose={onClose}>
+    <Dialog title={`Edit ${of.name}`} onClose={onClose} {...(field && { initialFocus: first })}>
       <Form
         schema={KeyValues}
         read={readKey}
@@ -48,7 +55,7 @@ export function EditKey({ of, onClose, onChanged }: KeyDialogProps) {
           onClose();
         }}
       >
-        <KeyFields of={of} />
+        <KeyFields of={of} first={field} firstRef={setFirst} />
       </Form>
     </Dialog>
   );
@@ -92,13 +99,14 @@ export function RevokeKey({ of, onClose, onChanged }: KeyDialogProps) {
       action={KEYS.revoke}
       onClose={onClose}
       onConfirm={async () => {
-        await revoke.mutateAsync({ workspace, keyId: of.id });
-        toast(`${of.name} is revoked`);
+        const { lastAcceptedAt } = await revoke.mutateAsync({ workspace, keyId: of.id });
+        toast(revokedText(of.name, lastAcceptedAt && localTime(timestampDate(lastAcceptedAt))));
         onChanged();
       }}
     >
+      <p>{KEYS.revokeText}</p>
       <p>
-        The next call with it is refused, everywhere and for ever. The last accepted call: <Time at={of.lastUsedAt} />.
+        {KEYS.lastAccepted} <Time at={of.lastUsedAt} exact never={KEYS.neverUsed} />.
       </p>
     </Confirm>
   );

@@ -1,27 +1,36 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
-import { type Key, KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { type Key, KeyService, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { GATES, KEYS } from "../../text/en/keys.ts";
+import { GATES, KEYS, REMEDIES } from "../../text/en/keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Form } from "../../ui/form.tsx";
+import { Icon } from "../../ui/icon.tsx";
 import { Input } from "../../ui/input.tsx";
 import { Section } from "../../ui/panel.tsx";
 import { Status } from "../../ui/status.tsx";
+import type { KeyField } from "./key-form.tsx";
 import styles from "./keys.module.css";
 
 const Question = v.object({ tool: v.pipe(v.string(), v.trim(), v.nonEmpty("Enter a tool.")), client_ip: v.string() });
-/** Gates that a field of the key opens. */
-const BY_KEY: ReadonlySet<string> = new Set(["key_active", "network", "limit", "tool_listed"]);
+/** The field of the key that opens a gate. */
+const FIELDS: Readonly<Record<string, KeyField>> = {
+  key_active: "expiry",
+  network: "allowed_networks",
+  limit: "limit",
+  tool_listed: "tools",
+};
+/** The tab of the tool that opens a gate. */
+const TABS: Readonly<Record<string, "api" | "definition">> = { tool_released: "api", tool_not_async: "definition" };
 
 interface KeyDoctorProps {
   of: Key;
-  onDialog: (dialog: "edit") => void;
+  onEdit: (field: KeyField) => void;
 }
 
 /** Which checks a call would pass; each that fails links to what opens it. */
-export function KeyDoctor({ of, onDialog }: KeyDoctorProps) {
+export function KeyDoctor({ of, onEdit }: KeyDoctorProps) {
   const workspace = useWorkspace();
   const explain = useMutation(KeyService.method.explainCall);
   return (
@@ -53,12 +62,15 @@ export function KeyDoctor({ of, onDialog }: KeyDoctorProps) {
           <ul className={styles.gates}>
             {explain.data.gates.map(({ gate, passes, explanation }) => (
               <li key={gate}>
-                <Status tone={passes ? "good" : "bad"}>{GATES[gate] ?? gate}</Status>
-                {!passes && (
-                  <p>
-                    {explanation} <Remedy gate={gate} tool={explain.variables?.tool ?? ""} onDialog={onDialog} />
-                  </p>
+                {passes ? (
+                  <Status tone="good">{GATES[gate] ?? explanation}</Status>
+                ) : (
+                  <div className={styles.refusal}>
+                    <Icon name="bad" />
+                    {explanation}
+                  </div>
                 )}
+                {!passes && <Remedy of={of} gate={gate} tool={explain.variables?.tool ?? ""} onEdit={onEdit} />}
               </li>
             ))}
           </ul>
@@ -68,13 +80,18 @@ export function KeyDoctor({ of, onDialog }: KeyDoctorProps) {
   );
 }
 
-function Remedy({ gate, tool, onDialog }: { gate: string; tool: string } & Pick<KeyDoctorProps, "onDialog">) {
-  if (BY_KEY.has(gate)) return <Button onClick={() => onDialog("edit")}>Edit the key</Button>;
-  if (gate.startsWith("tool_"))
-    return (
-      <Link to="/tools/$name" params={{ name: tool }}>
-        Open the tool
+function Remedy({ of, gate, tool, onEdit }: { gate: string; tool: string } & KeyDoctorProps) {
+  const [field, tab] = [FIELDS[gate], TABS[gate]];
+  // Nothing changes a revoked key.
+  if (field && of.status !== KeyStatus.REVOKED) {
+    return <Button onClick={() => onEdit(field)}>{REMEDIES[field]}</Button>;
+  }
+  if (!tab) return null;
+  return (
+    <p>
+      <Link to="/tools/$name" params={{ name: tool }} search={{ tab }}>
+        {tab === "api" ? KEYS.release : KEYS.definition}
       </Link>
-    );
-  return null;
+    </p>
+  );
 }

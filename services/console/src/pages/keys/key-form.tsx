@@ -3,6 +3,7 @@ import type { Key } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import * as v from "valibot";
 import { useToolsWith } from "../../rpc/all-tools.ts";
 import { KEYS } from "../../text/en/keys.ts";
+import { FieldGroup } from "../../ui/field-group.tsx";
 import { Field } from "../../ui/form.tsx";
 import { Checkbox, Input, TextArea } from "../../ui/input.tsx";
 import styles from "./keys.module.css";
@@ -34,38 +35,59 @@ function useSelectableTools(selected: readonly string[]): string[] | undefined {
   return [...new Set([...selected, ...released.map(({ name }) => name)])].sort();
 }
 
+export type KeyField = "tools" | "limit" | "expiry" | "allowed_networks";
+
+interface KeyFieldsProps {
+  of?: Key;
+  /** The field whose control `firstRef` gets. */
+  first?: KeyField | undefined;
+  firstRef?: (element: HTMLElement | null) => void;
+}
+
 /** The fields of a key, for a new one or one that exists. */
-export function KeyFields({ of }: { of?: Key }) {
+export function KeyFields({ of, first, firstRef }: KeyFieldsProps) {
+  const refOf = (field: KeyField) => (field === first ? firstRef : undefined);
   const tools = useSelectableTools(of?.tools ?? []);
   return (
     <>
       <Field name="name" label={KEYS.name} hint={KEYS.nameHint}>
-        {(control) => <Input {...control} defaultValue={of?.name} autoFocus />}
+        {(control) => <Input {...control} defaultValue={of?.name} />}
       </Field>
-      <fieldset>
-        <legend>{KEYS.tools}</legend>
-        <div className={styles.tools}>
+      <FieldGroup name="tools" label={KEYS.tools} hint={KEYS.toolsHint}>
+        <div className={styles.tools} ref={refOf("tools")} tabIndex={-1}>
           {tools?.length === 0 && <span className={styles.dim}>{KEYS.noTools}</span>}
           {tools?.map((tool) => {
             const isRed = of?.unavailableTools.includes(tool);
-            const label = isRed ? <span className={styles.red}>{`${tool}: ${KEYS.unavailable}`}</span> : tool;
+            const label = isRed ? <span className={styles.red}>{`${tool} (${KEYS.callsGet403})`}</span> : tool;
             return (
               <Checkbox key={tool} name="tools" value={tool} label={label} defaultChecked={of?.tools.includes(tool)} />
             );
           })}
         </div>
-        <span className={styles.dim}>{KEYS.toolsHint}</span>
-      </fieldset>
+      </FieldGroup>
       <Field name="limit" label={KEYS.limit}>
-        {(control) => <Input {...control} inputMode="numeric" defaultValue={of?.limit ?? 60} />}
+        {(control) => <Input {...control} ref={refOf("limit")} inputMode="numeric" defaultValue={of?.limit ?? 60} />}
       </Field>
       <Field name="expiry" label={KEYS.expiry} hint={KEYS.expiryHint}>
         {(control) => (
-          <Input {...control} type="date" defaultValue={of?.expiresAt && lastDay(timestampDate(of.expiresAt))} />
+          <Input
+            {...control}
+            ref={refOf("expiry")}
+            type="date"
+            defaultValue={of?.expiresAt && lastDay(timestampDate(of.expiresAt))}
+          />
         )}
       </Field>
       <Field name="allowed_networks" label={KEYS.networks} hint={KEYS.networksHint}>
-        {(control) => <TextArea {...control} data-mono rows={2} defaultValue={of?.allowedNetworks.join("\n")} />}
+        {(control) => (
+          <TextArea
+            {...control}
+            ref={refOf("allowed_networks")}
+            data-mono
+            rows={2}
+            defaultValue={of?.allowedNetworks.join("\n")}
+          />
+        )}
       </Field>
     </>
   );

@@ -12,10 +12,18 @@ import { Time } from "../../ui/time.tsx";
 import { KeyCalls } from "./key-calls.tsx";
 import { EditKey, RevokeKey, RotateKey } from "./key-dialogs.tsx";
 import { KeyDoctor } from "./key-doctor.tsx";
+import type { KeyField } from "./key-form.tsx";
 import { KeyStatusBadge, KeyTools } from "./key-status.tsx";
 import styles from "./keys.module.css";
 
 const DIALOGS = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey } as const;
+
+const POLL_MS = 3_000;
+
+interface OpenDialog {
+  name: keyof typeof DIALOGS;
+  field?: KeyField;
+}
 
 interface KeyPanelProps {
   keyId: string;
@@ -25,26 +33,34 @@ interface KeyPanelProps {
 
 export function KeyPanel({ keyId, onClose, onChanged }: KeyPanelProps) {
   const workspace = useWorkspace();
-  const [dialog, setDialog] = useState<keyof typeof DIALOGS>();
-  const { data, error, refetch } = useQuery(KeyService.method.getKey, { workspace, keyId });
+  const [dialog, setDialog] = useState<OpenDialog>();
+  const { data, error, refetch } = useQuery(
+    KeyService.method.getKey,
+    { workspace, keyId },
+    { refetchInterval: POLL_MS },
+  );
   const key = data?.key;
-  const Open = dialog && DIALOGS[dialog];
+  const Open = dialog && DIALOGS[dialog.name];
   const changed = () => {
     void refetch();
     onChanged();
   };
   return (
-    <Panel title={key?.name ?? KEYS.title} onClose={onClose} actions={key && <Actions of={key} onDialog={setDialog} />}>
+    <Panel
+      title={key?.name ?? KEYS.title}
+      onClose={onClose}
+      actions={key && <Actions of={key} onDialog={(name) => setDialog({ name })} />}
+    >
       {error && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
       {key && (
         <>
           <Facts facts={factsOf(key)} />
           <Elsewhere keyId={keyId} />
-          <KeyDoctor of={key} onDialog={setDialog} />
+          <KeyDoctor of={key} onEdit={(field) => setDialog({ name: "edit", field })} />
           <Section title={KEYS.lastCalls}>
             <KeyCalls keyId={keyId} />
           </Section>
-          {Open && <Open of={key} onClose={() => setDialog(undefined)} onChanged={changed} />}
+          {Open && <Open of={key} field={dialog.field} onClose={() => setDialog(undefined)} onChanged={changed} />}
         </>
       )}
     </Panel>

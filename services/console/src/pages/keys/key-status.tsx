@@ -1,5 +1,6 @@
 import { type Key, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { KEYS } from "../../text/en/keys.ts";
+import { Hidden } from "../../ui/hidden.tsx";
 import { Status } from "../../ui/status.tsx";
 import styles from "./keys.module.css";
 
@@ -21,7 +22,7 @@ export function KeyTools({ tools, unavailableTools }: Pick<Key, "tools" | "unava
             <span className={styles.red} title={KEYS.unavailable}>
               <span aria-hidden="true">⚠ </span>
               {tool}
-              <span className={styles.hidden}> ({KEYS.unavailable})</span>
+              <Hidden> ({KEYS.unavailable})</Hidden>
             </span>
           ) : (
             tool

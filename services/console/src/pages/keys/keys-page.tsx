@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type Key, KeyOrder, KeyService, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { KEYS } from "../../text/en/keys.ts";
+import { hoursOf, KEYS } from "../../text/en/keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/input.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -10,6 +10,7 @@ import { type Column, ResourceList } from "../../ui/resource-list.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { useShortcut } from "../../ui/shortcuts.ts";
 import { Time } from "../../ui/time.tsx";
+import { hourlyColumn, useHourlyCounts } from "../../ui/use-hourly-counts.tsx";
 import { useList } from "../../ui/use-list.ts";
 import { CreateKey } from "./create-key.tsx";
 import { KeyPanel } from "./key-panel.tsx";
@@ -43,15 +44,18 @@ const STATUS_OPTIONS = [
 ] as const;
 
 const COLUMNS: readonly Column<Key>[] = [
-  { header: "Prefix", width: "110px", render: ({ prefix }) => <code>{prefix}…</code> },
-  { header: "Status", width: "85px", render: (key) => <KeyStatusBadge {...key} /> },
-  { header: "Tools", width: "minmax(120px, 2fr)", render: (key) => <KeyTools {...key} /> },
-  { header: "Limit", width: "75px", align: "end", render: ({ limit }) => `${limit}/min` },
-  { header: "Expires", width: "80px", render: ({ expiresAt }) => <Time at={expiresAt} /> },
-  { header: "Last used", width: "90px", render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-  { header: "24 h", width: "60px", align: "end", render: (key) => key.callsLast24h.toLocaleString("en") },
-  { header: "Total", width: "75px", align: "end", render: (key) => key.callsTotal.toLocaleString("en") },
+  { header: "Prefix", width: "105px", render: ({ prefix }) => <code>{prefix}…</code> },
+  { header: "Status", width: "80px", render: (key) => <KeyStatusBadge {...key} /> },
+  { header: "Tools", width: "minmax(110px, 2fr)", render: (key) => <KeyTools {...key} /> },
+  { header: "Limit", width: "70px", align: "end", render: ({ limit }) => `${limit}/min` },
+  { header: "Expires", width: "76px", render: ({ expiresAt }) => <Time at={expiresAt} /> },
+  { header: "Last used", width: "84px", render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+  { header: "24 h", width: "52px", align: "end", render: (key) => key.callsLast24h.toLocaleString("en") },
+  { header: "Total", width: "60px", align: "end", render: (key) => key.callsTotal.toLocaleString("en") },
 ];
+
+/** The hours stand before the calls of the whole day. */
+const BARS_AT = 6;
 
 /** [MGMT-1] */
 export function KeysPage() {
@@ -72,6 +76,9 @@ export function KeysPage() {
     },
     { rowsOf: (page) => page.keys, keyOf: (key) => key.id, isHeld: open !== undefined },
   );
+  const ids = list.rows.map(({ id }) => id);
+  const hours = useHourlyCounts(KeyService.method.getHourlyCounts, ids);
+  const bars = hourlyColumn<Key>(hours, KEYS.hours, { idOf: ({ id }) => id, labelOf: ({ name }) => hoursOf(name) });
   useShortcut("c", () => setCreating(true));
   const create = (
     <Button kind="primary" onClick={() => setCreating(true)}>
@@ -116,7 +123,7 @@ export function KeysPage() {
       <ResourceList
         label={KEYS.title}
         list={list}
-        columns={COLUMNS}
+        columns={[...COLUMNS.slice(0, BARS_AT), bars, ...COLUMNS.slice(BARS_AT)]}
         nameOf={({ name }) => name}
         open={open}
         onOpen={(id) => set({ open: id })}

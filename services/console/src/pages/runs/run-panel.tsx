@@ -6,7 +6,8 @@ import { useWorkspace } from "../../rpc/use-session.ts";
 import { milliseconds, RUNS } from "../../text/en/runs.ts";
 import { FailureText } from "../../ui/failure.tsx";
 import { Panel, Section } from "../../ui/panel.tsx";
-import { JsonText } from "./json-text.tsx";
+import { ScrollText } from "../../ui/scroll-text.tsx";
+import { LoggedValue } from "./logged-value.tsx";
 import type { KeyNames } from "./run-columns.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import styles from "./runs.module.css";
@@ -37,18 +38,26 @@ export function RunPanel({ runId, keys, onClose }: RunPanelProps) {
           </Section>
           {isMoreThanSentence(run.error) && (
             <Section title={RUNS.error}>
-              <Text label={RUNS.error} text={run.error} />
+              <ScrollText label={RUNS.error} className={styles.text}>
+                {run.error}
+              </ScrollText>
             </Section>
           )}
           <Section title={RUNS.arguments}>
-            <JsonText label={RUNS.arguments} json={run.argsJson} fileName={`arguments-${run.id}.json`} />
+            <LoggedValue label={RUNS.arguments} json={run.argsJson} fileName={`arguments-${run.id}.json`} />
           </Section>
-          <Section title={RUNS.result}>
-            <JsonText label={RUNS.result} json={run.resultJson} fileName={`result-${run.id}.json`} />
-          </Section>
+          {(run.success || run.resultJson !== "null") && (
+            <Section title={RUNS.result}>
+              <LoggedValue label={RUNS.result} json={run.resultJson} fileName={`result-${run.id}.json`} />
+            </Section>
+          )}
           <Section title={RUNS.logs}>
             {run.logs.length === 0 && <p className={styles.dim}>{RUNS.noLogs}</p>}
-            {run.logs.length > 0 && <Text label={RUNS.logs} text={run.logs.join("\n")} />}
+            {run.logs.length > 0 && (
+              <ScrollText label={RUNS.logs} className={styles.text}>
+                {run.logs.join("\n")}
+              </ScrollText>
+            )}
           </Section>
         </>
       )}
@@ -69,14 +78,5 @@ function Sentence({ run }: { run: Execution }) {
       <code>{run.tool}</code> {run.success ? RUNS.succeededAfter : RUNS.failedAfter} {milliseconds(run.durationMs)}
       {run.success ? "." : `: ${reason}`}
     </p>
-  );
-}
-
-function Text({ label, text }: { label: string; text: string }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <pre className={styles.text} tabIndex={0} role="region" aria-label={label}>
-      {text}
-    </pre>
   );
 }

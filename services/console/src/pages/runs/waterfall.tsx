@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { HOST_CALL_ERRORS, HOST_CALL_NAMES, milliseconds, RUNS } from "../../text/en/runs.ts";
 import { Button } from "../../ui/button.tsx";
+import { Hidden } from "../../ui/hidden.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { endOf, type Step } from "./timeline.ts";
 import styles from "./waterfall.module.css";
@@ -56,7 +57,7 @@ function What({ step, open }: { step: Step; open: string }) {
   const mark = hasFailed(step) && (
     <span className={styles.failed}>
       <Icon name="bad" />
-      <span className={styles.hidden}>{RUNS.failed}</span>
+      <Hidden>{RUNS.failed}</Hidden>
     </span>
   );
   if (run) {

@@ -45,15 +45,24 @@ function usePages(text: string): Found[] {
     .map(({ to, label }) => ({ kind: "page", id: to, label, to }));
 }
 
+function keyOf({ kind, id }: Found): string {
+  return `${kind} ${id}`;
+}
+
 /** Finds a page by its name, and objects of the workspace by name or id. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState("");
-  const [chosen, setChosen] = useState(0);
+  // By what it is, not by its place: results that arrive later move it.
+  const [chosenKey, setChosenKey] = useState<string>();
   const text = typed.trim();
   const settled = useSettled(text);
   const found = [...usePages(text), ...useFound(settled)];
+  const chosen = Math.max(
+    0,
+    found.findIndex((option) => keyOf(option) === chosenKey),
+  );
   const isSearching = useIsFetching() > 0 || settled !== text;
   const open = (option: Found | undefined) => {
     if (!option) return;
@@ -66,7 +75,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     if (event.key === "Enter") open(found[chosen]);
     if (step === undefined) return;
     event.preventDefault();
-    setChosen((chosen + step + found.length) % Math.max(1, found.length));
+    const next = found.at((chosen + step) % found.length);
+    setChosenKey(next && keyOf(next));
   };
   return (
     <Dialog title={SHELL.find} onClose={onClose} initialFocus={field}>
@@ -81,14 +91,14 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         value={typed}
         onChange={(event) => {
           setTyped(event.target.value);
-          setChosen(0);
+          setChosenKey(undefined);
         }}
         onKeyDown={onKeyDown}
       />
       <div role="listbox" id="palette-list" aria-label={SHELL.find} className={styles.list}>
         {found.map((option, index) => (
           <Option
-            key={`${option.kind} ${option.id}`}
+            key={keyOf(option)}
             option={option}
             index={index}
             isChosen={index === chosen}

@@ -1,9 +1,10 @@
 import { getRouteApi } from "@tanstack/react-router";
+import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { type Tool, ToolKind, ToolOrder, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useState } from "react";
 import { TOOL_FLAGS } from "../../routes/tools.ts";
 import { useCanManage, useWorkspace } from "../../rpc/use-session.ts";
-import { FLAGS, KINDS, TOOLS } from "../../text/en/tools.ts";
+import { FLAGS, KINDS, runsOf, TOOLS } from "../../text/en/tools.ts";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/input.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -11,6 +12,7 @@ import { type Column, ResourceList } from "../../ui/resource-list.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { useShortcut } from "../../ui/shortcuts.ts";
 import { Time } from "../../ui/time.tsx";
+import { hourlyColumn, useHourlyCounts } from "../../ui/use-hourly-counts.tsx";
 import { useList } from "../../ui/use-list.ts";
 import { CreateTool } from "./create-tool.tsx";
 import { ToolFlags } from "./tool-flags.tsx";
@@ -64,6 +66,13 @@ export function ToolsPage() {
     },
     { rowsOf: (page) => page.tools, keyOf: ({ name }) => name },
   );
+  // Members may not read the log of runs.
+  const logged = canManage ? list.rows.map(({ name }) => name) : [];
+  const hours = useHourlyCounts(ExecutionService.method.getHourlyCounts, logged);
+  const bars = hourlyColumn<Tool>(hours, TOOLS.hours, {
+    idOf: ({ name }) => name,
+    labelOf: ({ name }) => runsOf(name),
+  });
   useShortcut("c", () => canManage && setCreating(true));
   const create = canManage && (
     <Button kind="primary" onClick={() => setCreating(true)}>
@@ -87,7 +96,7 @@ export function ToolsPage() {
       <ResourceList
         label={TOOLS.title}
         list={list}
-        columns={COLUMNS}
+        columns={canManage ? [...COLUMNS, bars] : COLUMNS}
         nameOf={({ name }) => name}
         open={undefined}
         onOpen={(name) => name !== undefined && void navigate({ to: "/tools/$name", params: { name }, search: {} })}

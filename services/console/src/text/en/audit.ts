@@ -5,6 +5,8 @@ export const AUDIT = {
   search: "Id or name of an object",
   action: "Action",
   who: "Who",
+  whoFilter: "Email address of who did it",
+  byThem: "All that they did",
   when: "When",
   empty: "Nothing has been changed yet",
   emptyText: "Each change to the workspace and each login is listed here for two years.",

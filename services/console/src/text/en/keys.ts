@@ -41,6 +41,13 @@ export const KEYS = {
   check: "Check",
   callerIp: "Caller's address",
   callerIpHint: "Empty: the key's networks are not checked.",
+  callsGet403: "calls get 403",
+  release: "Open its release",
+  definition: "Open its definition",
+  revokeText: "The next call with it is refused, everywhere and for ever.",
+  lastAccepted: "Last call:",
+  neverUsed: "never",
+  hours: "By hour",
   unavailable: "Not released, async or deleted: calls get 403.",
 } as const;
 
@@ -51,7 +58,7 @@ export const OVERLAPS: readonly (readonly [seconds: string, label: string])[] = 
   ["604800", "7 days"],
 ];
 
-/** What a gate of the key doctor checks. */
+/** The gates of the key doctor that a call passes; of the others the server explains what is wrong. */
 export const GATES: Readonly<Record<string, string>> = {
   key_active: "The key is active",
   network: "The caller's network is allowed",
@@ -61,3 +68,19 @@ export const GATES: Readonly<Record<string, string>> = {
   tool_listed: "The key lists the tool",
   tool_not_async: "The tool is not async",
 };
+
+/** What leads to the field that opens a gate. */
+export const REMEDIES = {
+  expiry: "Change the expiry date",
+  allowed_networks: "Change the networks",
+  limit: "Change the limit",
+  tools: "Change the tools",
+} as const;
+
+export function revokedText(name: string, lastAccepted: string | undefined): string {
+  return `${name} is revoked. ${lastAccepted ? `Its last call was accepted at ${lastAccepted}` : "It was never used"}.`;
+}
+
+export function hoursOf(name: string): string {
+  return `Calls with ${name} in the last 24 hours`;
+}

@@ -2,7 +2,7 @@ export const RUNS = {
   title: "Runs",
   tool: "Tool",
   search: "Tool or request id",
-  anyEntry: "From anywhere",
+  anyEntry: "Any origin",
   anyOutcome: "Any outcome",
   anyKey: "Any key",
   succeeded: "Succeeded",
@@ -31,8 +31,6 @@ export const RUNS = {
   draft: "a draft, not saved",
   runsOfCaller: "Runs of this caller",
   recorded: "recorded, not made",
-  preview: "This is the beginning.",
-  download: "Download all",
 } as const;
 
 /** How a run was started, as filters and cells name it. */

@@ -5,6 +5,7 @@ export const TOOLS = {
   anyKind: "Any kind",
   anyFlag: "Any flag",
   byName: "By name",
+  hours: "Runs by hour",
   bySaved: "Last saved first",
   empty: "No tools yet",
   emptyText: "A tool is a piece of code, an HTTP call or a prepared query that people outside may be allowed to call.",
@@ -81,3 +82,7 @@ export const FLAG_WARNINGS = {
   notTrue: (value: unknown) => `Set to ${JSON.stringify(value)}, which has no effect: only true does.`,
   async: "Has no effect while the tool is async.",
 } as const;
+
+export function runsOf(name: string): string {
+  return `Runs of ${name} in the last 24 hours`;
+}

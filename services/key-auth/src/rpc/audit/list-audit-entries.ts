@@ -14,12 +14,12 @@ export const listAuditEntries: Handler<Context, typeof AuditService.method.listA
 ) => {
   const size = pageSize(request.pageSize);
   const { workspaceId } = principalOf(call);
-  const { targetId, action } = request;
+  const { targetId, action, actor } = request;
   const after = parsePageToken<AuditCursor>(request.pageToken, { at: CURSOR.time, id: CURSOR.uuid });
   // Without a filter, the page itself is the limit.
-  const isSearch = targetId !== "" || action !== "";
+  const isSearch = targetId !== "" || action !== "" || actor !== "";
   const upTo = isSearch ? await lastEntryToRead(context.pool, workspaceId, after) : undefined;
-  const rows = await listEntries(context.pool, { workspaceId, targetId, action, limit: size + 1, after, upTo });
+  const rows = await listEntries(context.pool, { workspaceId, targetId, action, actor, limit: size + 1, after, upTo });
   const page = rows.slice(0, size);
   const last = rows.length > size ? cursorOf(page.at(-1)) : upTo;
   return {
