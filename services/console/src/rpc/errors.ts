@@ -19,6 +19,7 @@ export function failureOf(error: unknown): Failure {
     return { field: "", message: rawMessage || "Toolgate cannot be reached.", requestId, isConflict: false };
   }
   const [, field = "", text = rawMessage] = code === Code.InvalidArgument ? (FIELD.exec(rawMessage) ?? []) : [];
-  const message = text.charAt(0).toUpperCase() + text.slice(1);
+  // Who saved a newer version comes first in a conflict, and email addresses stay as they are.
+  const message = /^\S+@/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return { field, message, requestId, isConflict: code === Code.Aborted };
 }
