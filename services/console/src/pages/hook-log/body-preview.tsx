@@ -1,7 +1,7 @@
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
 import { Button } from "../../ui/button.tsx";
+import { indentJson } from "../../ui/indent-json.ts";
 import styles from "./hook-log.module.css";
-import { indentJson } from "./indent-json.ts";
 
 /** More text makes the page slow; the rest is in the download. */
 const SHOWN_CHARACTERS = 100_000;

@@ -1,9 +1,10 @@
 import { API_TAB, limitText } from "../../../text/en/api-tab.ts";
 import { CodeBlock } from "../../../ui/code-block.tsx";
-import { Facts } from "../../../ui/panel.tsx";
+import { indentJson } from "../../../ui/indent-json.ts";
+import { Part } from "../../../ui/part.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "./api-tab.module.css";
-import { Part } from "./part.tsx";
+import { HeaderTable } from "./header-table.tsx";
 import type { TriedCall } from "./try-call.ts";
 
 /** [BLD-36] [BLD-37] */
@@ -20,9 +21,12 @@ export function TriedResponse({ tried }: { tried: TriedCall }) {
         <span>after {durationMs} ms</span>
       </p>
       {remaining !== undefined && limit !== undefined && <p className={styles.dim}>{limitText(remaining, limit)}</p>}
-      <Facts facts={headers.map(([name, value]) => [name, <code key={name}>{value}</code>] as const)} />
-      <CodeBlock label={API_TAB.body} text={body} />
+      <CodeBlock label={API_TAB.body} text={indentJson(body)} />
       {isCut && <p className={styles.dim}>{API_TAB.cut}</p>}
+      <HeaderTable
+        value="Value"
+        headers={headers.map(([name, value]) => [name, <code key={name}>{value}</code>] as const)}
+      />
     </Part>
   );
 }
