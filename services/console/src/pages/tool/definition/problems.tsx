@@ -1,5 +1,5 @@
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Section } from "../../../ui/panel.tsx";
+import { Part } from "../../../ui/part.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "./definition.module.css";
 import type { Check } from "./use-check.ts";
@@ -19,7 +19,7 @@ export function Problems({ check, broken }: ProblemsProps) {
     }),
   ];
   return (
-    <Section title={EDITOR.problems}>
+    <Part title={EDITOR.problems}>
       <div aria-live="polite">
         {texts.length > 0 && (
           <ul className={styles.problems}>
@@ -34,6 +34,6 @@ export function Problems({ check, broken }: ProblemsProps) {
         {texts.length === 0 && !check && <p className={styles.dim}>{EDITOR.checking}</p>}
         {texts.length === 0 && check && <Status tone="good">{EDITOR.noProblems}</Status>}
       </div>
-    </Section>
+    </Part>
   );
 }
