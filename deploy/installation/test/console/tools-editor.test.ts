@@ -6,7 +6,12 @@ import { code, flags, handler, openEditor, rewrite, save, saveButton, saved } fr
 
 if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 
-const KEPT = { max_result_bytes: 5_000, webhook_event: "odd", external_api_response: { type: "object" } };
+const KEPT = {
+  description: "Kept",
+  max_result_bytes: 5_000,
+  webhook_event: "odd",
+  external_api_response: { type: "object" },
+};
 const PARAMETERS = { type: ["object"], properties: { id: { type: ["integer", "null"], minimum: 1 } } };
 const API = { method: "GET", url: "https://shop.example/{{id}}", headers: { accept: "a/b" } };
 
