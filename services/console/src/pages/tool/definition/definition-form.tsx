@@ -5,7 +5,7 @@ import { TextArea } from "../../../ui/input.tsx";
 import { BodyField } from "./body-field.tsx";
 import { FlagsField } from "./flags-field.tsx";
 import { MoreFields } from "./more-fields.tsx";
-import { ParametersField } from "./parameters-field.tsx";
+import { ParametersField } from "./parameters/parameters-field.tsx";
 import type { Draft } from "./use-draft.ts";
 
 interface DefinitionFormProps {

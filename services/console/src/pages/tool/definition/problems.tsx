@@ -4,6 +4,15 @@ import { Status } from "../../../ui/status.tsx";
 import styles from "./definition.module.css";
 import type { Check } from "./use-check.ts";
 
+/** Members that the form calls by another name. */
+const NAMED = [
+  "external_api_description",
+  "external_api_response",
+  "args_fixture",
+  "timeout_ms",
+  "max_result_bytes",
+] as const;
+
 interface ProblemsProps {
   check: Check | undefined;
   broken: Readonly<Record<string, string>>;
@@ -12,10 +21,10 @@ interface ProblemsProps {
 /** Everything for which a save would be refused. */
 export function Problems({ check, broken }: ProblemsProps) {
   const texts = [
-    ...Object.entries(broken).map(([part, message]) => [part, message] as const),
+    ...Object.entries(broken).map(([part, message]) => [placeOf(part), message] as const),
     ...(check?.violations ?? []).map(({ path, message, line, column }) => {
-      const place = line > 0 ? `${path}, ${EDITOR.line(line, column)}` : path;
-      return [place, message] as const;
+      const place = placeOf(path);
+      return [line > 0 ? `${place}, ${EDITOR.line(line, column)}` : place, message] as const;
     }),
   ];
   return (
@@ -36,4 +45,9 @@ export function Problems({ check, broken }: ProblemsProps) {
       </div>
     </Part>
   );
+}
+
+function placeOf(path: string): string {
+  const member = NAMED.find((name) => path === name || path.startsWith(`${name}.`));
+  return member ? `${EDITOR[member]}: ${path}` : path;
 }

@@ -1,13 +1,13 @@
 import { use, useState } from "react";
-import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Button } from "../../../ui/button.tsx";
-import { ErrorsContext } from "../../../ui/form.tsx";
-import { ViewChoice } from "./choice.tsx";
-import { EditorField } from "./editor-field.tsx";
-import { JsonField } from "./json-field.tsx";
+import { EDITOR } from "../../../../text/en/tool-editor.ts";
+import { Button } from "../../../../ui/button.tsx";
+import { ErrorsContext } from "../../../../ui/form.tsx";
+import { ViewChoice } from "../choice.tsx";
+import { EditorField } from "../editor-field.tsx";
+import { JsonField } from "../json-field.tsx";
+import type { Draft } from "../use-draft.ts";
 import { ParameterFields } from "./parameter-fields.tsx";
 import { areNamed, type ParameterRow, rowsOf, schemaOf } from "./parameter-rows.ts";
-import type { Draft } from "./use-draft.ts";
 
 const PART = "parameters";
 const NEW: ParameterRow = { name: "", type: "string", isRequired: false, description: "", rest: {} };
