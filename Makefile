@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test verify check unit gen format bench chart sbom clean clean-data
+.PHONY: help setup run watch debug test verify check unit gen format bench chart screenshots sbom clean clean-data
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -44,6 +44,9 @@ gen: setup ## Generates gen/ from proto/, documentation of events, files of the 
 	@node deploy/chart-tests/write-processes.ts
 	@biome format --write docs/events
 	@node packages/chat-widget/src/build.ts
+
+screenshots: setup ## Takes the pictures of docs/admins.md (needs Chromium)
+	@SCREENSHOTS=docs/images exec vitest run deploy/installation/test/console/five-minutes.test.ts
 
 format: setup ## Formats the code and applies safe lint fixes
 	@exec biome check --write .

@@ -81,6 +81,9 @@ from (
 ) due`;
 }
 
+/** For each table: a plan that was made while it was empty reads all of it, unless its rows are found without a join. */
+const IN_GROUPS = "= any (current_setting('fair_queue.groups')::text[])";
+
 /**
  * Reads items of at most as many members as the group has free slots: those with the oldest items. Failing members
  * take turns instead, so that the backlog of one does not delay the others.
@@ -91,15 +94,14 @@ function claimParts(queue: FairQueue): string {
   const message = messageColumn(queue);
   return `-- The locked groups.
 held as materialized (
-  select g.group_id, g.in_flight, g.turn_at, ${perGroup} - g.in_flight as free
-  from unnest(current_setting('fair_queue.groups')::text[]) as due (group_id)
-  join ${tables}_group g on g.group_id = due.group_id
+  select group_id, in_flight, turn_at, ${perGroup} - in_flight as free
+  from ${tables}_group where group_id ${IN_GROUPS}
 ),
 -- Their members: the slots allowed for each, and those that the failing ones hold together.
 members as materialized (
   select m.*, held.free, ${allowedSlots(queue)} as allowed,
     coalesce(sum(m.in_flight) filter (where failing) over (partition by m.group_id), 0)::integer as failing_in_flight
-  from held join ${tables}_member m on m.group_id = held.group_id
+  from held join ${tables}_member m on m.group_id = held.group_id and m.group_id ${IN_GROUPS}
 ),
 -- The members that may get a slot now: in each group as many as it has free slots, those waiting longest first.
 candidates as (
@@ -138,7 +140,7 @@ claimed as materialized (
 ),
 leased as (
   update ${tables}_item q set lease_until = $2::timestamptz${message.written}
-  from claimed where q.item_id = claimed.item_id
+  from claimed where q.item_id = claimed.item_id and q.item_id = any (array(select item_id from claimed))
 ),
 -- What the claim changes in each member: its slots, and when its next item is due.
 taken as (
@@ -161,7 +163,7 @@ members_updated as (
   update ${tables}_member m set in_flight = after.in_flight, ready_at = after.ready_at,
     progress_at = case when after.taken > 0 then $1 else m.progress_at end
   from members_after after
-  where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
+  where after.changed and m.group_id = after.group_id and m.member_id = after.member_id and m.group_id ${IN_GROUPS}
 ),
 -- The same for each group, and its turn, which ends after a while so that others are served first.
 groups_after as (
@@ -182,7 +184,7 @@ groups_after as (
 groups_updated as (
   update ${tables}_group g set in_flight = after.in_flight, turn_at = after.turn_at,
     ready_at = ${groupReadyAt(queue, "after.in_flight", "after.turn_at", "after.ready_at")}
-  from groups_after after where g.group_id = after.group_id
+  from groups_after after where g.group_id = after.group_id and g.group_id ${IN_GROUPS}
 )`;
 }
 

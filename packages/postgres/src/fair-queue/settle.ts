@@ -3,6 +3,8 @@ import { lockGroups } from "./lock.ts";
 import type { Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
 
+const IN_SETTLED = "= any (array(select group_id from settled))";
+
 /**
  * CTEs that settle items. The caller's CTE `settled` has one row for each item:
  *
@@ -18,15 +20,16 @@ import { assertTablesName } from "./tables.ts";
  */
 export function settleParts(queue: FairQueue): string {
   const { tables } = queue;
-  return `-- Finished items are deleted, the others wait until they are due again.
+  return `-- Finished items are deleted, the others wait until they are due again. "= any" is for each table: a plan that was made
+-- while it was empty reads all of it, unless its rows are found without a join.
 items_finished as (
-  delete from ${tables}_item q using settled
-  where q.item_id = settled.item_id and settled.next_due is null
+  delete from ${tables}_item where item_id = any (array(select item_id from settled where next_due is null))
 ),
 items_again as (
   update ${tables}_item q
   set lease_until = null, due_at = settled.next_due, attempt = settled.next_attempt
   from settled where q.item_id = settled.item_id and settled.next_due is not null
+    and q.item_id = any (array(select item_id from settled))
 ),
 -- Per member: the freed slots, and whether it is failing.
 freed as (
@@ -42,14 +45,14 @@ members_settled as materialized (
       m.in_flight - coalesce(freed.items, 0) as in_flight, coalesce(freed.failing, m.failing) as failing,
       least(m.ready_at, freed.next_due) as ready_at
     from (select group_id from settled group by group_id) touched
-    join ${tables}_member m on m.group_id = touched.group_id
+    join ${tables}_member m on m.group_id = touched.group_id and m.group_id ${IN_SETTLED}
     left join freed on freed.group_id = m.group_id and freed.member_id = m.member_id
   ) member
 ),
 members_written as (
   update ${tables}_member m set in_flight = after.in_flight, failing = after.failing, ready_at = after.ready_at
   from members_settled after
-  where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
+  where after.changed and m.group_id = after.group_id and m.member_id = after.member_id and m.group_id ${IN_SETTLED}
 ),
 -- The groups' slots and next due time.
 groups_settled as (
@@ -65,7 +68,7 @@ groups_settled as (
     ) member
     group by member.group_id
   ) earliest
-  where g.group_id = earliest.group_id
+  where g.group_id = earliest.group_id and g.group_id ${IN_SETTLED}
   returning g.ready_at
 )`;
 }

@@ -127,7 +127,7 @@ async function settle(pool: Pool, queue: FairQueue, settlements: Settlement[], a
   select q.item_id, q.group_id, q.member_id, q.lease_until is not null as in_flight, q.attempt + 1 as next_attempt,
     given.next_due, given.failing, $5::timestamptz as settled_at
   from unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::boolean[]) as given (item_id, attempt, next_due, failing)
-  join work.queue_item q on q.item_id = given.item_id and q.attempt = given.attempt
+  join work.queue_item q on q.item_id = given.item_id and q.attempt = given.attempt and q.item_id = any($1)
 ),
 ${settleParts(queue)}
 select 1`,

@@ -69,7 +69,8 @@ function applyText(queue: FairQueue): string {
     "tlsMs" integer, "firstByteMs" integer, "bodyCut" boolean)
 ),
 
--- The new state of each record's delivery, without the records that do not count.
+-- The new state of each record's delivery, without the records that do not count. "= any" and "offset 0", here and below, make
+-- every plan look up rows by their keys, even a plan that was made while a table was small.
 decided as materialized (
   select input.*, q.group_id, q.member_id, q.created_at, q.lease_until is not null as in_flight, d.kind,
     e.deleted_at is not null as endpoint_deleted, e.active and e.deleted_at is null as endpoint_active,
@@ -80,7 +81,10 @@ decided as materialized (
       else 'cancelled' end as status
   from input
   join outbound_webhook.queue_item q on q.item_id = input.delivery_id and q.attempt = input.number
-  left join outbound_webhook.delivery d on d.created_at = q.created_at and d.id = q.item_id
+    and q.item_id = any (array(select delivery_id from input))
+  left join lateral (
+    select created_at, id, kind from outbound_webhook.delivery where created_at = q.created_at and id = q.item_id offset 0
+  ) d on true
   left join outbound_webhook.endpoint e on e.id = q.member_id
 ),
 attempts_logged as (
@@ -101,6 +105,7 @@ deliveries_written as (
     next_attempt_at = case when decided.status = 'retrying' then decided.retry_at end,
     finished_at = case when decided.status <> 'retrying' then decided.ended_at end
   from decided where d.created_at = decided.created_at and d.id = decided.delivery_id
+    and d.created_at = any (array(select created_at from decided)) and d.id = any (array(select delivery_id from decided))
 ),
 
 -- Final failures count in the order in which they ended: those before the batch's first success add to the endpoint's
@@ -127,7 +132,6 @@ counters as materialized (
     continued >= $3::integer or new >= $3 as deactivated
   from counts
 ),
--- "= any" makes every plan look up the endpoints by id, even a plan made while the table was small.
 endpoints_written as (
   update outbound_webhook.endpoint e set
     failures_in_a_row = counters.failures,
