@@ -1,6 +1,6 @@
 import { Annotation, EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { useEffect, useEffectEvent, useRef } from "react";
+import { useEffect, useEffectEvent, useLayoutEffect, useRef } from "react";
 import { flushSync } from "react-dom";
 import type { CodeEditorProps } from "./code-editor-props.ts";
 import styles from "./code-mirror.module.css";
@@ -18,7 +18,8 @@ export default function CodeMirror(props: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const changed = useEffectEvent(onValue);
-  useEffect(() => {
+  // Before the page is painted: it has the height of the text that stood in for it.
+  useLayoutEffect(() => {
     if (!host.current) return;
     const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
     const editor = new EditorView({
