@@ -17,7 +17,7 @@ const MAX_LIST_SCRIPTS = 225 * KB;
 const MAX_LIST_STYLES = 15 * KB;
 /** Scripts that anything opened from there adds. */
 const MAX_FURTHER_SCRIPTS = 60 * KB;
-const MAX_EDITOR_SCRIPTS = 190 * KB;
+const MAX_EDITOR_SCRIPTS = 160 * KB;
 const LIST = /-page\.tsx$/;
 const EDITOR = /code-mirror/;
 

@@ -45,16 +45,18 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     const proposal = page.getByRole("region", { name: "Proposed change" });
     expect(await proposal.innerText()).toContain("external_api: false → true");
     await proposal.getByRole("button", { name: "Release for API keys" }).click();
-    const question = page.getByRole("dialog", { name: "Release closed for API keys?" });
-    expect(await question.innerText()).toContain(
-      "2 keys could then be allowed to call it from the internet. 1 key lists it already and can call it at once.",
-    );
+    const question = page.getByRole("dialog", { name: "Open closed to callers outside?" });
+    await question.getByText("1 key may call closed from the internet, and it may only read.").waitFor();
+    expect(await question.getByRole("listitem").allInnerTexts()).toEqual([
+      "Released for API keys (external_api)",
+      "Acme",
+    ]);
     await expectAccessible(page);
     await page.keyboard.press("Enter");
     await question.waitFor({ state: "detached" });
     expect((await toolgate.call("closed", secret, { amount: 5 })).status).toBe(403);
     await proposal.getByRole("button", { name: "Release for API keys" }).click();
-    await question.getByRole("button", { name: "Release for API keys" }).click();
+    await question.getByRole("button", { name: "Save and open it" }).click();
     await page.getByRole("heading", { name: "Endpoint" }).waitFor();
     expect((await toolgate.call("closed", secret, { amount: 5 })).status).toBe(200);
     const { tool } = await toolgate.manage<{ tool: { definition: object } }>("tool_runner.v1.ToolService/GetTool", {
@@ -69,8 +71,8 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     await page.getByRole("button", { name: "Release for API keys" }).click();
     await rig.toolgate.saveTool("public", { handler: ECHO });
     const question = page.getByRole("dialog");
-    await question.getByRole("button", { name: "Release for API keys" }).click();
-    expect(await question.getByRole("alert").innerText()).toContain("Somebody saved version 2 meanwhile");
+    await question.getByRole("button", { name: "Save and open it" }).click();
+    expect(await question.getByRole("alert").innerText()).toContain("saved version 2");
     const { tool } = await rig.toolgate.manage<{ tool: { version: number } }>("tool_runner.v1.ToolService/GetTool", {
       name: "public",
     });
@@ -84,17 +86,18 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     expect(await notice.innerText()).toContain('external_api is "yes". Only true, the boolean, releases a tool');
     await expectAccessible(page);
     await notice.getByRole("button", { name: "Release for API keys" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Release for API keys" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save and open it" }).click();
     await notice.waitFor({ state: "detached" });
     await page.context().close();
   });
 
   test("[BLD-31] the release of an async tool is said to have no effect, and is not offered", async () => {
+    const page = await openTab(rig, "slow");
     for (const tool of ["slow", "slow_and_closed"]) {
-      const page = await openTab(rig, tool);
+      await page.goto(`${rig.toolgate.baseUrl}/manage/tools/${tool}?tab=api`);
       await page.getByRole("region", { name: "The tool is async, so the release has no effect" }).waitFor();
       expect(await page.getByRole("button", { name: "Release for API keys" }).count()).toBe(0);
-      await page.context().close();
     }
+    await page.context().close();
   });
 });

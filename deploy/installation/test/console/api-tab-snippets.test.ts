@@ -63,13 +63,13 @@ describe.skipIf(!chromium)("snippets of the API tab", () => {
   }
 
   test("[BLD-8] [BLD-9] [BLD-10] [BLD-11] [BLD-12] the arrow keys lead through all five snippets", async () => {
-    await page.getByRole("tab", { name: "curl" }).click();
+    await page.getByRole("tab", { name: "curl", exact: true }).click();
     for (const [, label] of LANGUAGES) {
       expect(await page.getByRole("tab", { selected: true }).innerText()).toBe(label);
       expect(await codeOf(page, label)).toContain("SERVICE_API_KEY");
       await page.keyboard.press("ArrowRight");
     }
-    await page.getByRole("tab", { name: "curl", selected: true }).waitFor();
+    await page.getByRole("tab", { name: "curl", exact: true, selected: true }).waitFor();
   });
 
   test("[BLD-13] [BLD-14] the collection is v2.1 with an empty variable apiKey, and its request is the call", async () => {

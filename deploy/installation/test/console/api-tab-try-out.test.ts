@@ -1,6 +1,5 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { earlyInMinute } from "../running-toolgate.ts";
 import { expectAccessible } from "./accessibility.ts";
 import { codeOf, ORDER, openTab } from "./api-tab-rig.ts";
 import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
@@ -65,7 +64,6 @@ describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
     await send(page);
     await page.getByRole("alert").getByText("The arguments must be a JSON object.").waitFor();
     await page.getByLabel("Arguments (JSON)").fill('{"amount": 8, "undeclared": 1}');
-    await earlyInMinute();
     await send(page);
     const first = response(page, 200);
     await first.waitFor();
@@ -74,9 +72,15 @@ describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
     await page.getByLabel("Arguments (JSON)").fill('{"amount": 1}');
     await send(page);
     await response(page, 400).getByText("INVALID_PARAMETERS").waitFor();
-    await send(page);
+    const made = ["order 200", "order 400"];
+    // Once more, unless the minute ends in between.
+    while (!made.includes("order 429") && made.length < 6) {
+      await send(page);
+      const tried = page.getByRole("region", { name: "Response", exact: true });
+      made.push(`order ${/^\d+/.exec(await tried.getByRole("status").innerText())}`);
+    }
     await response(page, 429).getByText("Retry-After").waitFor();
-    await expect.poll(() => callsOf(id)).toEqual(["order 429", "order 400", "order 200"]);
+    await expect.poll(() => callsOf(id)).toEqual(made.toReversed());
     await expectAccessible(page);
     await page.context().close();
   });

@@ -78,7 +78,8 @@ export function setupOf(language: Language, label: string, size: keyof typeof SI
     syntaxHighlighting(colours),
     theme,
     SIZES[size],
-    EditorView.contentAttributes.of({ "aria-label": label }),
+    // Without a tabindex of its own, checkers of accessibility take it for text that the keyboard cannot scroll.
+    EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     keymap.of([
       ...closeBracketsKeymap,
       ...defaultKeymap,

@@ -1,9 +1,13 @@
-import { EditorState } from "@codemirror/state";
+import { Annotation, EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { useEffect, useEffectEvent, useRef } from "react";
-import styles from "./code-editor.module.css";
+import { useEffect, useEffectEvent, useLayoutEffect, useRef } from "react";
+import { flushSync } from "react-dom";
 import type { CodeEditorProps } from "./code-editor-props.ts";
+import styles from "./code-mirror.module.css";
 import { setupOf, showProblems } from "./code-mirror-setup.ts";
+
+/** The text was replaced by the page, not by the user. */
+const fromOutside = Annotation.define<true>();
 
 /**
  * Code with colours and problems. It lives in a shadow root, where the policy of the page lets it have styles. Tab indents;
@@ -14,7 +18,8 @@ export default function CodeMirror(props: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const changed = useEffectEvent(onValue);
-  useEffect(() => {
+  // Before the page is painted: it has the height of the text that stood in for it.
+  useLayoutEffect(() => {
     if (!host.current) return;
     const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
     const editor = new EditorView({
@@ -25,18 +30,22 @@ export default function CodeMirror(props: CodeEditorProps) {
         extensions: [
           setupOf(language, label, size),
           EditorState.readOnly.of(readOnly),
-          EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
+          EditorView.updateListener.of(({ docChanged, transactions, state }) => {
+            if (!docChanged || transactions.some((each) => each.annotation(fromOutside))) return;
+            // At once, or a key that is typed meanwhile would be undone by the older value.
+            flushSync(() => changed(state.doc.toString()));
+          }),
         ],
       }),
     });
     view.current = editor;
     return () => editor.destroy();
   }, [language, label, size, readOnly]);
-  // The text was replaced from outside.
   useEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    const changes = { from: 0, to: editor.state.doc.length, insert: value };
+    editor.dispatch({ changes, annotations: fromOutside.of(true) });
   }, [value]);
   useEffect(() => {
     if (view.current && problems) showProblems(view.current, problems);
@@ -44,7 +53,7 @@ export default function CodeMirror(props: CodeEditorProps) {
   return (
     <div className={styles.editor}>
       <div ref={host} data-editor={label} />
-      {!readOnly && <span className={styles.hint}>Tab indents. Press Esc, then Tab, to leave the editor.</span>}
+      {!readOnly && <span className={styles.hint}>Esc, then Tab, leaves the editor</span>}
     </div>
   );
 }

@@ -39,7 +39,7 @@ export function Shell() {
       <a href="#content" className={styles.skip}>
         {SHELL.skip}
       </a>
-      <div className={styles.bar}>
+      <header className={styles.bar}>
         <Button
           kind="quiet"
           aria-label={SHELL.menu}
@@ -49,7 +49,7 @@ export function Shell() {
           <Icon name="menu" />
         </Button>
         <strong>Toolgate</strong>
-      </div>
+      </header>
       <nav className={styles.nav} aria-label={SHELL.navigation} data-open={opened === "menu"} onClick={close}>
         <div className={styles.brand}>Toolgate</div>
         <WorkspaceChoice />

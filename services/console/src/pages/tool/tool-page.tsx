@@ -42,7 +42,7 @@ export function ToolPage() {
     <Page
       title={name}
       toolbar={
-        !isNew && (
+        !isMissing && (
           <nav aria-label="Parts of the tool" className={styles.tabs}>
             {TABS.map(([id, label]) => (
               <Link key={id} from="/tools/$name" search={{ tab: id }} aria-current={id === tab ? "page" : undefined}>

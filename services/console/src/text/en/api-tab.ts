@@ -9,12 +9,9 @@ export const API_TAB = {
   async: "The tool is async, so the release has no effect",
   asyncText: "Async tools cannot be called with API keys: every call gets 403. Remove async from the definition first.",
   propose: "Proposed change",
-  proposeText: "Version {next} of the tool, with one flag changed. Everything else stays as it is.",
+  proposeText: (next: number) => `Version ${next} of the tool, with one flag changed. Everything else stays as it is.`,
   release: "Release for API keys",
-  releaseQuestion: "Release {tool} for API keys?",
-  released: "{tool} is released for API keys",
-  savedMeanwhile:
-    "Somebody saved version {version} meanwhile. Close this question, look at the tool, and release it then.",
+  released: (tool: string) => `${tool} is released for API keys`,
 
   // The call
   endpoint: "Endpoint",
@@ -53,15 +50,16 @@ export const API_TAB = {
   // Try it
   tryOut: "Try it",
   tryText: "A real call: it runs the tool, is written to the usage log, and counts against the key's limit.",
+  tryWrites: "This tool may write.",
   key: "API key",
   keyHint: "Sent with this one request and nowhere else. It is not stored, and is gone when you leave this tab.",
   args: "Arguments (JSON)",
   send: "Send",
   sending: "Waiting for the tool…",
   noKey: "Paste an API key that allows this tool.",
-  keyFault: "The key {fault}.",
+  keyFault: (fault: string) => `The key ${fault}.`,
   argsFault: "The arguments must be a JSON object.",
-  tryQuestion: "Call {tool} now?",
+  tryQuestion: (tool: string) => `Call ${tool} now?`,
   tryWarning: "This tool may write. The call is real: what it changes stays changed.",
   call: "Call it",
   unreachable: "No response: Toolgate cannot be reached, or the call took longer than 80 s.",
@@ -89,19 +87,6 @@ export const CHECKLIST: readonly string[] = [
   "Return only what every holder of a key may see. Release writing (external_api_write) only where it is needed.",
   "Wait for Retry-After after a 429, and send an Idempotency-Key with calls that must not run twice.",
 ];
-
-/** A text with its {names} replaced. */
-export function filled(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
-}
-
-/** [EXPO-2] What a release would mean, before it is confirmed. */
-export function reachOfRelease(keys: number, hasMore: boolean, listing: number): string {
-  const count = hasMore ? `More than ${keys} keys` : keys === 1 ? "1 key" : `${keys} keys`;
-  const could = `${count} could then be allowed to call it from the internet.`;
-  if (listing === 0) return `${could} None lists it yet, so nobody can call it before you add it to a key.`;
-  return `${could} ${listing === 1 ? "1 key lists it already and can" : `${listing} keys list it already and can`} call it at once.`;
-}
 
 /** [BLD-30] */
 export function withoutEffectText(value: string): string {

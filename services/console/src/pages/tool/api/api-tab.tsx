@@ -25,11 +25,12 @@ export default function ApiTab({ tool, onChanged }: ToolTabProps) {
       {(release.released || release.releasedWithoutEffect) && (
         <>
           <Request callable={callable} described={described} call={call} />
-          <Responses described={described} isDeclared={callable.responseJson !== ""} />
           {/* Another tool's key and arguments are not this one's. */}
-          <TryOut key={tool.name} call={call} mayWrite={callable.mayWrite} effect={described.effect} />
-          <div className={styles.row}>
+          <TryOut key={tool.name} call={call} mayWrite={callable.mayWrite}>
             {canManage && <ToolKeys tool={tool.name} />}
+          </TryOut>
+          <Responses described={described} isDeclared={callable.responseJson !== ""} />
+          <div className={styles.row}>
             <Checklist />
           </div>
         </>

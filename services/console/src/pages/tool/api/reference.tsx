@@ -4,37 +4,21 @@ import { LIMIT_HEADERS, OUTCOMES, RETRY_AFTER } from "@toolgate/api-examples/res
 import { curlForDescription } from "@toolgate/api-examples/snippets/curl";
 import { API_TAB, CHECKLIST } from "../../../text/en/api-tab.ts";
 import { CodeBlock } from "../../../ui/code-block.tsx";
+import { Part } from "../../../ui/part.tsx";
+import { Table } from "../../../ui/table.tsx";
 import styles from "./api-tab.module.css";
-import { Part } from "./part.tsx";
+import { HeaderTable } from "./header-table.tsx";
 
 /** [BLD-24] [BLD-25] [BLD-27] */
 export function Responses({ described, isDeclared }: { described: DescribedTool; isDeclared: boolean }) {
+  const statuses = OUTCOMES.map(({ status, error, about }) => ({
+    key: `${status} ${error}`,
+    cells: [status, <Outcome key="about" about={about} error={error} />],
+  }));
   return (
     <div className={styles.row}>
       <Part title={API_TAB.statuses}>
-        <table className={styles.table}>
-          <thead>
-            <tr>
-              <th>Status</th>
-              <th>Meaning</th>
-            </tr>
-          </thead>
-          <tbody>
-            {OUTCOMES.map(({ status, error, about }) => (
-              <tr key={`${status} ${error}`}>
-                <td className={styles.name}>{status}</td>
-                <td>
-                  {about}
-                  {error && (
-                    <p>
-                      <code>{error}</code>
-                    </p>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table columns={["Status", "Meaning"]} rows={statuses} />
       </Part>
       <div className={styles.column}>
         <Part title={API_TAB.response}>
@@ -48,29 +32,25 @@ export function Responses({ described, isDeclared }: { described: DescribedTool;
   );
 }
 
+function Outcome({ about, error }: { about: string; error: string | undefined }) {
+  return (
+    <>
+      {about}
+      {error && (
+        <p>
+          <code>{error}</code>
+        </p>
+      )}
+    </>
+  );
+}
+
 function LimitHeaders() {
   const headers = [...Object.entries(LIMIT_HEADERS), ["Retry-After", `${RETRY_AFTER} ${API_TAB.only429}`] as const];
   return (
     <Part title={API_TAB.limit}>
       <p className={styles.dim}>{API_TAB.limitText}</p>
-      <table className={styles.table}>
-        <thead>
-          <tr>
-            <th>Header</th>
-            <th>Meaning</th>
-          </tr>
-        </thead>
-        <tbody>
-          {headers.map(([name, about]) => (
-            <tr key={name}>
-              <td className={styles.name}>
-                <code>{name}</code>
-              </td>
-              <td>{about}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <HeaderTable value="Meaning" headers={headers} />
     </Part>
   );
 }
@@ -95,7 +75,7 @@ function OpenApi() {
 export function Checklist() {
   return (
     <Part title={API_TAB.checklist}>
-      <ul className={styles.list}>
+      <ul className={styles.checklist}>
         {CHECKLIST.map((item) => (
           <li key={item}>{item}</li>
         ))}

@@ -9,9 +9,10 @@ import { Button } from "../../../ui/button.tsx";
 import { CodeBlock } from "../../../ui/code-block.tsx";
 import { CopyButton } from "../../../ui/copy.tsx";
 import { Facts } from "../../../ui/panel.tsx";
+import { Part } from "../../../ui/part.tsx";
 import { Status } from "../../../ui/status.tsx";
+import { Table } from "../../../ui/table.tsx";
 import styles from "./api-tab.module.css";
-import { Part } from "./part.tsx";
 
 interface RequestProps {
   callable: CallableTool;
@@ -71,34 +72,23 @@ function Endpoint({ callable, described, call }: RequestProps) {
 }
 
 function Arguments({ described }: Pick<RequestProps, "described">) {
-  const all = argumentsInWords(described.args);
+  const rows = argumentsInWords(described.args).map(({ name, type, isRequired, about }) => ({
+    key: name,
+    cells: [
+      <div key="name" className={styles.argument}>
+        <code>{name}</code>
+        {isRequired && <span className={styles.required}>{API_TAB.required}</span>}
+      </div>,
+      <div key="value">
+        {type}
+        {about !== "" && <p>{about}</p>}
+      </div>,
+    ],
+  }));
   return (
     <Part title={API_TAB.arguments}>
-      <p className={styles.dim}>{all.length === 0 ? API_TAB.noArguments : API_TAB.argumentsText}</p>
-      {all.length > 0 && (
-        <table className={styles.table}>
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>Value</th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map(({ name, type, isRequired, about }) => (
-              <tr key={name}>
-                <td className={styles.argument}>
-                  <code>{name}</code>
-                  {isRequired && <span className={styles.required}>{API_TAB.required}</span>}
-                </td>
-                <td>
-                  {type}
-                  {about !== "" && <p>{about}</p>}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      <p className={styles.dim}>{rows.length === 0 ? API_TAB.noArguments : API_TAB.argumentsText}</p>
+      {rows.length > 0 && <Table columns={["Name", "Value"]} rows={rows} />}
     </Part>
   );
 }
@@ -114,7 +104,7 @@ function Snippets({ described, call }: Pick<RequestProps, "described" | "call">)
   return (
     <Part title={API_TAB.code}>
       <p className={styles.dim}>{API_TAB.codeText}</p>
-      <Tabs.Root defaultValue={SNIPPETS[0]?.id} className={styles.part}>
+      <Tabs.Root defaultValue={SNIPPETS[0]?.id} className={styles.snippets}>
         <Tabs.List activateOnFocus aria-label={API_TAB.languages} className={styles.tabs}>
           {SNIPPETS.map(({ id, label }) => (
             <Tabs.Tab key={id} value={id}>

@@ -5,10 +5,11 @@ import { useWorkspace } from "../../../rpc/use-session.ts";
 import { API_TAB } from "../../../text/en/api-tab.ts";
 import { Button } from "../../../ui/button.tsx";
 import { FailureText } from "../../../ui/failure.tsx";
+import { Part } from "../../../ui/part.tsx";
+import { Table } from "../../../ui/table.tsx";
 import { useList } from "../../../ui/use-list.ts";
 import { KeyStatusBadge } from "../../keys/key-status.tsx";
 import styles from "./api-tab.module.css";
-import { Part } from "./part.tsx";
 
 /** [BLD-16] to [BLD-20] For managers and admins. */
 export function ToolKeys({ tool }: { tool: string }) {
@@ -18,45 +19,31 @@ export function ToolKeys({ tool }: { tool: string }) {
     { workspace, tool },
     { rowsOf: (page) => page.keys, keyOf: (key) => key.id },
   );
+  const rows = list.rows.map((key) => ({
+    key: key.id,
+    cells: [
+      <Link key="name" to="/api-keys" search={{ open: key.id }}>
+        {key.name}
+      </Link>,
+      <code key="prefix" className={styles.name}>
+        {key.prefix}…
+      </code>,
+      <span key="limit" className={styles.name}>
+        {key.limit}/min
+      </span>,
+      <KeyStatusBadge key="status" {...key} />,
+    ],
+  }));
   return (
     <Part title={API_TAB.keys}>
       <p className={styles.dim}>{API_TAB.keysText}</p>
       {list.error && <FailureText failure={failureOf(list.error)} onRetry={list.refresh} />}
-      {list.isLoaded && list.rows.length === 0 && (
+      {list.isLoaded && rows.length === 0 && (
         <p>
           {API_TAB.noKeys} <Link to="/api-keys">{API_TAB.openKeys}</Link>
         </p>
       )}
-      {list.rows.length > 0 && (
-        <table className={styles.table}>
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>Prefix</th>
-              <th>Limit</th>
-              <th>Status</th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.rows.map((key) => (
-              <tr key={key.id}>
-                <td>
-                  <Link to="/api-keys" search={{ open: key.id }}>
-                    {key.name}
-                  </Link>
-                </td>
-                <td className={styles.name}>
-                  <code>{key.prefix}…</code>
-                </td>
-                <td className={styles.name}>{key.limit}/min</td>
-                <td>
-                  <KeyStatusBadge {...key} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      {rows.length > 0 && <Table columns={["Name", "Prefix", "Limit", "Status"]} rows={rows} />}
       {list.hasMore && (
         <div>
           <Button pending={list.isFetching} onClick={list.loadMore}>

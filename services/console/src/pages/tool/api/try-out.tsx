@@ -1,27 +1,29 @@
 import type { ExampleCall } from "@toolgate/api-examples/example-call";
 import { pastedFault, trimPasted } from "@toolgate/rules/pasted";
-import { useEffect, useRef, useState } from "react";
-import { API_TAB, filled } from "../../../text/en/api-tab.ts";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { API_TAB } from "../../../text/en/api-tab.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { Field } from "../../../ui/form.tsx";
 import { Input, TextArea } from "../../../ui/input.tsx";
+import { Part } from "../../../ui/part.tsx";
+import { Status } from "../../../ui/status.tsx";
 import styles from "./api-tab.module.css";
-import { Part } from "./part.tsx";
 import { TriedResponse } from "./tried-response.tsx";
 import { isJsonObjectText, type TriedCall, tryCall } from "./try-call.ts";
 
 interface TryOutProps {
   call: ExampleCall;
   mayWrite: boolean;
-  effect: string;
+  /** Beside it, under the response. */
+  children: ReactNode;
 }
 
 /**
  * [BLD-32] [BLD-33] [BLD-35] The pasted key is in its field alone, from where each request takes it: never in state, a query, a
  * form that a browser would offer to remember, or the URL.
  */
-export function TryOut({ call, mayWrite, effect }: TryOutProps) {
+export function TryOut({ call, mayWrite, children }: TryOutProps) {
   const key = useKeyField();
   const args = useRef<HTMLTextAreaElement>(null);
   const [running, setRunning] = useState<AbortController>();
@@ -54,9 +56,12 @@ export function TryOut({ call, mayWrite, effect }: TryOutProps) {
   return (
     <div className={styles.row}>
       <Part title={API_TAB.tryOut}>
-        <p className={styles.dim}>
-          {API_TAB.tryText} {effect}
-        </p>
+        <p className={styles.dim}>{API_TAB.tryText}</p>
+        {mayWrite && (
+          <Status tone="warn" icon="warn">
+            {API_TAB.tryWrites}
+          </Status>
+        )}
         <Field name="try_key" label={API_TAB.key} hint={API_TAB.keyHint}>
           {({ name: _, ...control }) => (
             <Input
@@ -90,10 +95,13 @@ export function TryOut({ call, mayWrite, effect }: TryOutProps) {
           </span>
         </div>
       </Part>
-      {tried && <TriedResponse tried={tried} />}
+      <div className={styles.column}>
+        {tried && <TriedResponse tried={tried} />}
+        {children}
+      </div>
       {isAsking && (
         <Confirm
-          title={filled(API_TAB.tryQuestion, { tool: call.tool })}
+          title={API_TAB.tryQuestion(call.tool)}
           action={API_TAB.call}
           onConfirm={send}
           onClose={() => setAsking(false)}
@@ -126,6 +134,6 @@ function faultOf(pasted: string, argsJson: string): string {
   const key = trimPasted(pasted);
   if (key === "") return API_TAB.noKey;
   const fault = pastedFault(key) ?? (/[^\x21-\x7e]/.test(key) ? "has characters that no key has" : undefined);
-  if (fault) return filled(API_TAB.keyFault, { fault });
+  if (fault) return API_TAB.keyFault(fault);
   return isJsonObjectText(argsJson) ? "" : API_TAB.argsFault;
 }

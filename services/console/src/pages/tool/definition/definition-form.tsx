@@ -5,7 +5,7 @@ import { TextArea } from "../../../ui/input.tsx";
 import { BodyField } from "./body-field.tsx";
 import { FlagsField } from "./flags-field.tsx";
 import { MoreFields } from "./more-fields.tsx";
-import { ParametersField } from "./parameters-field.tsx";
+import { ParametersField } from "./parameters/parameters-field.tsx";
 import type { Draft } from "./use-draft.ts";
 
 interface DefinitionFormProps {
@@ -15,7 +15,6 @@ interface DefinitionFormProps {
 }
 
 export function DefinitionForm({ draft, violations, readOnly }: DefinitionFormProps) {
-  const ofParameters = violations.find(({ path }) => path.startsWith("parameters"));
   return (
     <>
       <Field name="description" label={EDITOR.description} hint={EDITOR.descriptionHint}>
@@ -30,11 +29,7 @@ export function DefinitionForm({ draft, violations, readOnly }: DefinitionFormPr
         )}
       </Field>
       <BodyField draft={draft} violations={violations} readOnly={readOnly} />
-      <ParametersField
-        draft={draft}
-        error={ofParameters && `${ofParameters.path} ${ofParameters.message}`}
-        readOnly={readOnly}
-      />
+      <ParametersField draft={draft} readOnly={readOnly} />
       <FlagsField draft={draft} readOnly={readOnly} />
       <MoreFields draft={draft} readOnly={readOnly} />
     </>

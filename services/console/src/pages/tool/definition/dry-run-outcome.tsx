@@ -1,5 +1,6 @@
 import type { DryRunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { DRY_RUN } from "../../../text/en/tool-editor.ts";
+import { indentJson } from "../../../ui/indent-json.ts";
 import { ScrollText } from "../../../ui/scroll-text.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "./definition.module.css";
@@ -28,9 +29,9 @@ export function DryRunOutcome({ of: { outcome, durationMs, logs, writes } }: { o
         <span className={styles.dim}>{DRY_RUN.took(durationMs)}</span>
       </div>
       <ScrollText label={DRY_RUN.result} className={styles.text}>
-        {isResult ? pretty(outcome.value) : String(outcome.value)}
+        {isResult ? indentJson(outcome.value) : String(outcome.value)}
       </ScrollText>
-      <h4>{DRY_RUN.logs}</h4>
+      <h3>{DRY_RUN.logs}</h3>
       {logs.length === 0 ? (
         <p className={styles.dim}>{DRY_RUN.noLogs}</p>
       ) : (
@@ -38,7 +39,7 @@ export function DryRunOutcome({ of: { outcome, durationMs, logs, writes } }: { o
           {logs.join("\n")}
         </ScrollText>
       )}
-      <h4>{DRY_RUN.writes}</h4>
+      <h3>{DRY_RUN.writes}</h3>
       {writes.length === 0 && <p className={styles.dim}>{DRY_RUN.noWrites}</p>}
       <ol className={styles.writes}>
         {writes.map(({ tool, name, detailJson }, index) => (
@@ -46,21 +47,11 @@ export function DryRunOutcome({ of: { outcome, durationMs, logs, writes } }: { o
           <li key={index}>
             <code>{name}</code> <span className={styles.dim}>by {tool}</span>
             <ScrollText label={name} className={styles.text}>
-              {pretty(detailJson)}
+              {indentJson(detailJson)}
             </ScrollText>
           </li>
         ))}
       </ol>
     </>
   );
-}
-
-/** Indented, unless a number would not survive it. */
-function pretty(json: string): string {
-  try {
-    const value = JSON.parse(json);
-    return JSON.stringify(value) === json ? JSON.stringify(value, null, 2) : json;
-  } catch {
-    return json;
-  }
 }

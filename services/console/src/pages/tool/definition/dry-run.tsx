@@ -9,7 +9,7 @@ import { Button } from "../../../ui/button.tsx";
 import { CodeEditor } from "../../../ui/code-editor.tsx";
 import { FailureText } from "../../../ui/failure.tsx";
 import { Icon } from "../../../ui/icon.tsx";
-import { Section } from "../../../ui/panel.tsx";
+import { Part } from "../../../ui/part.tsx";
 import styles from "./definition.module.css";
 import { DryRunOutcome } from "./dry-run-outcome.tsx";
 import { EditorField } from "./editor-field.tsx";
@@ -19,7 +19,9 @@ import type { Draft } from "./use-draft.ts";
 export function DryRun({ draft }: { draft: Draft }) {
   const workspace = useWorkspace();
   const run = useMutation(ToolService.method.dryRun, { gcTime: 0 });
-  const [text, setText] = useState(() => JSON.stringify(draft.definition.args_fixture ?? {}, null, 2));
+  const [typed, setTyped] = useState<string>();
+  // Until they are typed, they are the example arguments.
+  const text = typed ?? JSON.stringify(draft.definition.args_fixture ?? {}, null, 2);
   const args = readArgs(text);
   const isBroken = Object.keys(draft.broken).length > 0;
   const start = () => {
@@ -29,10 +31,10 @@ export function DryRun({ draft }: { draft: Draft }) {
     run.mutate({ workspace, tool: draft.base.name, args, ...(isDraft && { definition: draft.definition }) });
   };
   return (
-    <Section title={DRY_RUN.title}>
+    <Part title={DRY_RUN.title}>
       <p className={styles.dim}>{DRY_RUN.text}</p>
       <EditorField label={DRY_RUN.args} error={args ? undefined : EDITOR.mustBeObject}>
-        <CodeEditor label={DRY_RUN.args} value={text} onValue={setText} language="json" />
+        <CodeEditor label={DRY_RUN.args} value={text} onValue={setTyped} language="json" />
       </EditorField>
       <div>
         <Button disabled={!args || isBroken} pending={run.isPending} onClick={start}>
@@ -44,7 +46,7 @@ export function DryRun({ draft }: { draft: Draft }) {
         {run.error && <FailureText failure={failureOf(run.error)} />}
         {run.data && <DryRunOutcome of={run.data} />}
       </div>
-    </Section>
+    </Part>
   );
 }
 

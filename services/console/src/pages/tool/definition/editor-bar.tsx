@@ -41,7 +41,7 @@ export function EditorBar(props: EditorBarProps) {
             <Status tone="warn">{EDITOR.notSaved}</Status>
           ) : (
             <span className={styles.dim}>
-              {VERSIONS.version(base.version)}, <Time at={base.savedAt} /> by {base.savedBy}
+              {VERSIONS.version(base.version)}, {EDITOR.savedAt} <Time at={base.savedAt} /> by {base.savedBy}
             </span>
           )}
           {isChanged && base.version > 0 && <Status tone="warn">{EDITOR.unsaved}</Status>}

@@ -14,6 +14,7 @@ export function FlagsField({ draft, readOnly }: { draft: Draft; readOnly: boolea
   return (
     <fieldset disabled={readOnly} className={styles.flags}>
       <legend>{EDITOR.flags}</legend>
+      {warnings.size === 0 && <p className={styles.dim}>{EDITOR.closed}</p>}
       {TOOL_FLAGS.map((flag) => {
         const { label, meaning } = FLAGS[flag] ?? {};
         const warning = warnings.get(flag);

@@ -1,7 +1,8 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { useState } from "react";
+import { type ReactNode, use, useState } from "react";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
 import { CodeEditor } from "../../../ui/code-editor.tsx";
+import { ErrorsContext } from "../../../ui/form.tsx";
 import { EditorField } from "./editor-field.tsx";
 import type { Draft } from "./use-draft.ts";
 
@@ -10,6 +11,8 @@ interface JsonFieldProps {
   part: string;
   label: string;
   hint?: string;
+  /** Beside the label. */
+  action?: ReactNode;
   value: JsonValue | undefined;
   onValue: (value: JsonValue | undefined) => void;
   draft: Pick<Draft, "broken" | "setBroken">;
@@ -22,8 +25,21 @@ interface JsonFieldProps {
 
 /** A value as JSON text. A text that is no JSON yet stays here, and keeps the draft from being saved. */
 export function JsonField(props: JsonFieldProps) {
-  const { part, label, hint, value, onValue, draft, mustBeObject = false, isRequired = false, size, readOnly } = props;
+  const {
+    part,
+    label,
+    hint,
+    action,
+    value,
+    onValue,
+    draft,
+    mustBeObject = false,
+    isRequired = false,
+    size,
+    readOnly,
+  } = props;
   const [text, setText] = useState(() => (value === undefined ? "" : JSON.stringify(value, null, 2)));
+  const refused = use(ErrorsContext)[part];
   const changed = (next: string) => {
     setText(next);
     const read = readJson(next, mustBeObject, isRequired);
@@ -31,7 +47,7 @@ export function JsonField(props: JsonFieldProps) {
     if (read.wrong === undefined) onValue(read.value);
   };
   return (
-    <EditorField label={label} hint={hint} error={draft.broken[part]}>
+    <EditorField label={label} hint={hint} action={action} error={draft.broken[part] ?? refused}>
       <CodeEditor label={label} value={text} onValue={changed} language="json" size={size} readOnly={readOnly} />
     </EditorField>
   );

@@ -1,8 +1,17 @@
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Section } from "../../../ui/panel.tsx";
+import { Part } from "../../../ui/part.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "./definition.module.css";
 import type { Check } from "./use-check.ts";
+
+/** Members that the form calls by another name. */
+const NAMED = [
+  "external_api_description",
+  "external_api_response",
+  "args_fixture",
+  "timeout_ms",
+  "max_result_bytes",
+] as const;
 
 interface ProblemsProps {
   check: Check | undefined;
@@ -12,14 +21,14 @@ interface ProblemsProps {
 /** Everything for which a save would be refused. */
 export function Problems({ check, broken }: ProblemsProps) {
   const texts = [
-    ...Object.entries(broken).map(([part, message]) => [part, message] as const),
+    ...Object.entries(broken).map(([part, message]) => [placeOf(part), message] as const),
     ...(check?.violations ?? []).map(({ path, message, line, column }) => {
-      const place = line > 0 ? `${path}, ${EDITOR.line(line, column)}` : path;
-      return [place, message] as const;
+      const place = placeOf(path);
+      return [line > 0 ? `${place}, ${EDITOR.line(line, column)}` : place, message] as const;
     }),
   ];
   return (
-    <Section title={EDITOR.problems}>
+    <Part title={EDITOR.problems}>
       <div aria-live="polite">
         {texts.length > 0 && (
           <ul className={styles.problems}>
@@ -34,6 +43,11 @@ export function Problems({ check, broken }: ProblemsProps) {
         {texts.length === 0 && !check && <p className={styles.dim}>{EDITOR.checking}</p>}
         {texts.length === 0 && check && <Status tone="good">{EDITOR.noProblems}</Status>}
       </div>
-    </Section>
+    </Part>
   );
+}
+
+function placeOf(path: string): string {
+  const member = NAMED.find((name) => path === name || path.startsWith(`${name}.`));
+  return member ? `${EDITOR[member]}: ${path}` : path;
 }

@@ -1,3 +1,4 @@
+import { ConnectError } from "@connectrpc/connect";
 import { useMutation } from "@connectrpc/connect-query";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useState } from "react";
@@ -40,9 +41,15 @@ export function useSave(name: string, draft: Draft, onSaved: () => void) {
     } catch (error) {
       const flags = exposedFlags(error);
       if (flags) setQuestion({ flags, overwrite });
-      else setFailure(failureOf(error));
+      else setFailure(withPart(error));
     }
   }
 
   return { save, isPending, failure, question, closeQuestion: () => setQuestion(undefined) };
+}
+
+/** The message names the part of the definition that was refused: its field may be out of sight. */
+function withPart(error: unknown): Failure {
+  const failure = failureOf(error);
+  return failure.field === "" ? failure : { ...failure, message: ConnectError.from(error).rawMessage };
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from "react";
-import styles from "./api-tab.module.css";
+import styles from "./part.module.css";
 
-/** A part of the tab under a heading. */
+/** A part of a page under a heading. */
 export function Part({ title, children }: { title: string; children: ReactNode }) {
   const id = useId();
   return (

@@ -1,8 +1,8 @@
-import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Icon } from "../../../ui/icon.tsx";
-import { Checkbox, Input, Select } from "../../../ui/input.tsx";
-import styles from "./definition.module.css";
+import { EDITOR } from "../../../../text/en/tool-editor.ts";
+import { Button } from "../../../../ui/button.tsx";
+import { Icon } from "../../../../ui/icon.tsx";
+import { Checkbox, Input, Select } from "../../../../ui/input.tsx";
+import styles from "../definition.module.css";
 import { type ParameterRow, TYPES } from "./parameter-rows.ts";
 
 const TYPE_OPTIONS = TYPES.map((type) => [type, type] as const);

@@ -1,27 +1,27 @@
-import { useState } from "react";
-import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Button } from "../../../ui/button.tsx";
-import { ViewChoice } from "./choice.tsx";
-import styles from "./definition.module.css";
-import { EditorField } from "./editor-field.tsx";
-import { JsonField } from "./json-field.tsx";
+import { use, useState } from "react";
+import { EDITOR } from "../../../../text/en/tool-editor.ts";
+import { Button } from "../../../../ui/button.tsx";
+import { ErrorsContext } from "../../../../ui/form.tsx";
+import { ViewChoice } from "../choice.tsx";
+import { EditorField } from "../editor-field.tsx";
+import { JsonField } from "../json-field.tsx";
+import type { Draft } from "../use-draft.ts";
 import { ParameterFields } from "./parameter-fields.tsx";
 import { areNamed, type ParameterRow, rowsOf, schemaOf } from "./parameter-rows.ts";
-import type { Draft } from "./use-draft.ts";
 
 const PART = "parameters";
 const NEW: ParameterRow = { name: "", type: "string", isRequired: false, description: "", rest: {} };
 
 interface ParametersFieldProps {
   draft: Draft;
-  error: string | undefined;
   readOnly: boolean;
 }
 
 /** [TOOL-22] The arguments of a tool, as rows or as the JSON Schema that they are. */
-export function ParametersField({ draft, error, readOnly }: ParametersFieldProps) {
+export function ParametersField({ draft, readOnly }: ParametersFieldProps) {
   const { definition, set, broken, setBroken } = draft;
   const schema = definition.parameters;
+  const refused = use(ErrorsContext)[PART];
   const [rows, setRows] = useState(() => rowsOf(schema));
   const isBroken = broken[PART] !== undefined;
   const show = (view: "form" | "json") => setRows(view === "form" ? rowsOf(schema) : undefined);
@@ -36,23 +36,20 @@ export function ParametersField({ draft, error, readOnly }: ParametersFieldProps
   );
   if (!rows) {
     return (
-      <>
-        <div className={styles.above}>{choice}</div>
-        <JsonField
-          part={PART}
-          label={EDITOR.parameters}
-          hint={cannotSwitch === EDITOR.noForm ? EDITOR.noForm : EDITOR.parametersHint}
-          value={schema}
-          onValue={(value) => set(PART, value)}
-          draft={draft}
-          readOnly={readOnly}
-        />
-        {error && <span className={styles.bad}>{error}</span>}
-      </>
+      <JsonField
+        part={PART}
+        label={EDITOR.parameters}
+        hint={cannotSwitch === EDITOR.noForm ? EDITOR.noForm : EDITOR.parametersHint}
+        action={choice}
+        value={schema}
+        onValue={(value) => set(PART, value)}
+        draft={draft}
+        readOnly={readOnly}
+      />
     );
   }
   return (
-    <EditorField label={EDITOR.parameters} hint={EDITOR.parametersHint} error={broken[PART] ?? error} action={choice}>
+    <EditorField label={EDITOR.parameters} hint={EDITOR.parametersHint} error={broken[PART] ?? refused} action={choice}>
       <ParameterFields rows={rows} onRows={change} readOnly={readOnly} />
       {!readOnly && (
         <div>
