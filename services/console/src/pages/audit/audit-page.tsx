@@ -2,12 +2,12 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type AuditEntry, AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
 import { useRole, useWorkspace } from "../../rpc/use-session.ts";
 import { ACTIONS, AUDIT, whatHappened } from "../../text/en/audit.ts";
-import { Input, Select } from "../../ui/input.tsx";
-import { Page } from "../../ui/page.tsx";
-import { type Column, ResourceList } from "../../ui/resource-list.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
+import { Input, Select } from "../../ui/form/input.tsx";
+import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
+import { SearchField } from "../../ui/list/search-field.tsx";
+import { useList } from "../../ui/list/use-list.ts";
+import { Page } from "../../ui/page/page.tsx";
 import { Time } from "../../ui/time.tsx";
-import { useList } from "../../ui/use-list.ts";
 import { AuditPanel, actorOf } from "./audit-panel.tsx";
 
 const route = getRouteApi("/shell/managed/audit");

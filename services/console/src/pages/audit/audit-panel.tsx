@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { AuditEntry, FieldChange } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
 import { AUDIT, whatHappened } from "../../text/en/audit.ts";
-import { Facts, Panel, Section } from "../../ui/panel.tsx";
+import { Facts, Panel, Section } from "../../ui/page/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import styles from "./audit.module.css";
 

@@ -1,6 +1,6 @@
 import { type Attempt, type Delivery, Wait } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { DELIVERIES } from "../../text/en/deliveries.ts";
-import { BodyView } from "../../ui/body-view.tsx";
+import { BodyView } from "../../ui/code/body-view.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import styles from "./attempts.module.css";

@@ -6,8 +6,8 @@ import { useWorkspace } from "../../rpc/use-session.ts";
 import { DELIVERIES } from "../../text/en/deliveries.ts";
 import { Button } from "../../ui/button.tsx";
 import { useNow } from "../../ui/clock.ts";
-import { CopyButton } from "../../ui/copy.tsx";
-import { FailureText } from "../../ui/failure.tsx";
+import { CopyButton } from "../../ui/code/copy.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
 import { Time } from "../../ui/time.tsx";
 import styles from "./deliveries.module.css";
 

@@ -4,9 +4,9 @@ import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/deli
 import { useMemo } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { DELIVERIES } from "../../text/en/deliveries.ts";
-import { Page } from "../../ui/page.tsx";
-import { ResourceList } from "../../ui/resource-list.tsx";
-import { useList } from "../../ui/use-list.ts";
+import { ResourceList } from "../../ui/list/resource-list.tsx";
+import { useList } from "../../ui/list/use-list.ts";
+import { Page } from "../../ui/page/page.tsx";
 import { columnsOf, DeliveryName } from "./delivery-columns.tsx";
 import { type DeliveryFilter, DeliveryFilters } from "./delivery-filters.tsx";
 import { DeliveryPanel } from "./delivery-panel.tsx";

@@ -1,5 +1,5 @@
 import { type Delivery, DeliveryKind } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-import type { Column } from "../../ui/resource-list.tsx";
+import type { Column } from "../../ui/list/resource-list.tsx";
 import { Time } from "../../ui/time.tsx";
 import styles from "./deliveries.module.css";
 import { maxAttempts } from "./delivery-sentence.ts";

@@ -1,9 +1,9 @@
 import type { InferOutput } from "valibot";
 import type { Search } from "../../routes/deliveries.ts";
 import { DELIVERIES } from "../../text/en/deliveries.ts";
-import { Select } from "../../ui/input.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { TimeRange } from "../../ui/time-range.tsx";
+import { Select } from "../../ui/form/input.tsx";
+import { SearchField } from "../../ui/list/search-field.tsx";
+import { TimeRange } from "../../ui/list/time-range.tsx";
 import { KIND_WORDS, STATUS_WORDS } from "./delivery-status.tsx";
 import { TypeField } from "./type-field.tsx";
 import { type Endpoints, endpointOptions } from "./use-endpoints.ts";

@@ -4,7 +4,7 @@ import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { DELIVERIES } from "../../text/en/deliveries.ts";
 import { Button } from "../../ui/button.tsx";
-import { FailureText } from "../../ui/failure.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
 
 interface ResendButtonProps {
   deliveryId: string;

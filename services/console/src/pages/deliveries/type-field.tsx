@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef } from "react";
-import { Input } from "../../ui/input.tsx";
+import { Input } from "../../ui/form/input.tsx";
 import styles from "./deliveries.module.css";
 import { useEventTypes } from "./use-endpoints.ts";
 

@@ -3,9 +3,9 @@ import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endp
 import { useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Form } from "../../ui/form.tsx";
-import { SecretOnce } from "../../ui/secret-once.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
+import { SecretOnce } from "../../ui/dialog/secret-once.tsx";
+import { Form } from "../../ui/form/form.tsx";
 import { EndpointFields, EndpointValues, readEndpoint } from "./endpoint-form.tsx";
 
 interface CreateEndpointProps {

@@ -1,7 +1,7 @@
 import type { EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
-import { Field } from "../../ui/form.tsx";
-import { TextArea } from "../../ui/input.tsx";
+import { Field } from "../../ui/form/form.tsx";
+import { TextArea } from "../../ui/form/input.tsx";
 import styles from "./endpoints.module.css";
 import { EventChoice } from "./event-choice.tsx";
 

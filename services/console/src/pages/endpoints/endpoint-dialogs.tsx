@@ -3,10 +3,10 @@ import { type Endpoint, EndpointService } from "@toolgate/gen/toolgate/outbound_
 import { useRef, useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
-import { Confirm } from "../../ui/confirm.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Form } from "../../ui/form.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { Confirm } from "../../ui/dialog/confirm.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
+import { toast } from "../../ui/dialog/toast.tsx";
+import { Form } from "../../ui/form/form.tsx";
 import { EndpointSecret } from "./create-endpoint.tsx";
 import { EndpointFields, EndpointValues, readEndpoint } from "./endpoint-form.tsx";
 import { nameOf } from "./endpoint-status.tsx";

@@ -3,8 +3,8 @@ import { useId, useState } from "react";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
 import { EVENTS } from "../../text/en/events.ts";
 import { Button } from "../../ui/button.tsx";
+import { Checkbox } from "../../ui/form/input.tsx";
 import { Icon } from "../../ui/icon.tsx";
-import { Checkbox } from "../../ui/input.tsx";
 import { EventSchema } from "../events/event-schema.tsx";
 import styles from "./endpoints.module.css";
 

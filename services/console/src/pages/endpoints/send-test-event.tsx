@@ -6,9 +6,9 @@ import { useState } from "react";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Form } from "../../ui/form.tsx";
-import { Input, Select } from "../../ui/input.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
+import { Field, Form } from "../../ui/form/form.tsx";
+import { Input, Select } from "../../ui/form/input.tsx";
 import type { EndpointDialogProps } from "./endpoint-dialogs.tsx";
 import { nameOf } from "./endpoint-status.tsx";
 

@@ -2,8 +2,8 @@ import { useMutation } from "@connectrpc/connect-query";
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
-import { Confirm } from "../../ui/confirm.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { Confirm } from "../../ui/dialog/confirm.tsx";
+import { toast } from "../../ui/dialog/toast.tsx";
 import type { EndpointDialogProps } from "./endpoint-dialogs.tsx";
 import { nameOf } from "./endpoint-status.tsx";
 

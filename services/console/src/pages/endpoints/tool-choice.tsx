@@ -1,7 +1,7 @@
 import { useToolsWith } from "../../rpc/all-tools.ts";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
-import { FieldGroup } from "../../ui/field-group.tsx";
-import { Checkbox } from "../../ui/input.tsx";
+import { FieldGroup } from "../../ui/form/field-group.tsx";
+import { Checkbox } from "../../ui/form/input.tsx";
 import styles from "./endpoints.module.css";
 
 /** The tools whose completions an endpoint gets: those that report any, and those that it names already. */

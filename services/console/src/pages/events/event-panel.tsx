@@ -1,6 +1,6 @@
 import type { EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { EVENTS } from "../../text/en/events.ts";
-import { Facts, Panel } from "../../ui/panel.tsx";
+import { Facts, Panel } from "../../ui/page/panel.tsx";
 import { EventSchema } from "./event-schema.tsx";
 import { EventSource } from "./event-source.tsx";
 

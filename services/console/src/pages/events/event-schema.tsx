@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { failureOf } from "../../rpc/errors.ts";
 import { EVENTS } from "../../text/en/events.ts";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { FailureText } from "../../ui/failure.tsx";
-import { Section } from "../../ui/panel.tsx";
+import { CodeBlock } from "../../ui/code/code-block.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
+import { Section } from "../../ui/page/panel.tsx";
 import styles from "./events.module.css";
 
 /** The gateway publishes a type's schema with one example of a whole body. */

@@ -2,10 +2,10 @@ import { getRouteApi } from "@tanstack/react-router";
 import { EventService, type EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { EVENTS } from "../../text/en/events.ts";
-import { Page } from "../../ui/page.tsx";
-import { type Column, ResourceList } from "../../ui/resource-list.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { useList } from "../../ui/use-list.ts";
+import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
+import { SearchField } from "../../ui/list/search-field.tsx";
+import { useList } from "../../ui/list/use-list.ts";
+import { Page } from "../../ui/page/page.tsx";
 import { EventPanel } from "./event-panel.tsx";
 import { EventSource } from "./event-source.tsx";
 

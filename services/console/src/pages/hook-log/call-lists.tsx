@@ -1,9 +1,9 @@
 import type { HookDelivery, RefusedCall } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
-import { type Column, ResourceList } from "../../ui/resource-list.tsx";
+import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
+import type { List } from "../../ui/list/use-list.ts";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { List } from "../../ui/use-list.ts";
 import { DeliveryStatus } from "./delivery-status.tsx";
 import { reasonText } from "./reason-text.ts";
 

@@ -3,9 +3,9 @@ import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
 import { Button } from "../../ui/button.tsx";
-import { Input, Select } from "../../ui/input.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { TimeRange } from "../../ui/time-range.tsx";
+import { Input, Select } from "../../ui/form/input.tsx";
+import { SearchField } from "../../ui/list/search-field.tsx";
+import { TimeRange } from "../../ui/list/time-range.tsx";
 import styles from "./hook-log.module.css";
 import type { Filters } from "./use-hook-log.ts";
 

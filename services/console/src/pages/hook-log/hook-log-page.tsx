@@ -1,6 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
-import { Page } from "../../ui/page.tsx";
+import { Page } from "../../ui/page/page.tsx";
 import { AcceptedCalls, RefusedCalls } from "./call-lists.tsx";
 import { CallPanel } from "./call-panel.tsx";
 import { HookLogFilters } from "./hook-log-filters.tsx";

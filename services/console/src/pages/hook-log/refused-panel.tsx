@@ -4,8 +4,8 @@ import { HookDeliveryService, type RefusedCall } from "@toolgate/gen/toolgate/in
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
-import { FailureText } from "../../ui/failure.tsx";
-import { Facts, Panel } from "../../ui/panel.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
+import { Facts, Panel } from "../../ui/page/panel.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { adviceOn, reasonText, secondsText } from "./reason-text.ts";

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { HookRun } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
-import { BodyView } from "../../ui/body-view.tsx";
-import { Facts, Section } from "../../ui/panel.tsx";
+import { BodyView } from "../../ui/code/body-view.tsx";
+import { Facts, Section } from "../../ui/page/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { DeliveryStatus } from "./delivery-status.tsx";
 import styles from "./hook-log.module.css";

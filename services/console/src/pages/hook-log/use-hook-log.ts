@@ -3,7 +3,7 @@ import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook
 import type * as v from "valibot";
 import type { Search } from "../../routes/hook-log.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { useList } from "../../ui/use-list.ts";
+import { useList } from "../../ui/list/use-list.ts";
 import { STATUSES } from "./delivery-status.tsx";
 
 export type Filters = Omit<v.InferOutput<typeof Search>, "open" | "at">;

@@ -5,7 +5,7 @@ import { type Failure, failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOKS } from "../../text/en/hooks.ts";
 import { Button } from "../../ui/button.tsx";
-import { FailureText } from "../../ui/failure.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
 
 export type DialogName = "edit" | "arguments" | "rotate" | "deactivate" | "delete";
 

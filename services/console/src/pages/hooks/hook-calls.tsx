@@ -4,7 +4,7 @@ import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOKS } from "../../text/en/hooks.ts";
-import { FailureText } from "../../ui/failure.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { DeliveryStatus } from "../hook-log/delivery-status.tsx";

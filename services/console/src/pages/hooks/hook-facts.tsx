@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Hook, HookTarget } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { HOOKS, MAPPING } from "../../text/en/hooks.ts";
-import { Section } from "../../ui/panel.tsx";
+import { Section } from "../../ui/page/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { HookStatus, targetText } from "./hook-status.tsx";
 import styles from "./hooks.module.css";

@@ -2,8 +2,8 @@ import type { Hook } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import * as v from "valibot";
 import { HOOKS } from "../../text/en/hooks.ts";
 import { PROVIDERS } from "../../text/en/providers.ts";
-import { Field } from "../../ui/form.tsx";
-import { Input } from "../../ui/input.tsx";
+import { Field } from "../../ui/form/form.tsx";
+import { Input } from "../../ui/form/input.tsx";
 import type { Provider } from "./providers.ts";
 
 const wholeNumber = (message: string) =>

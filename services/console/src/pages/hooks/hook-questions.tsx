@@ -2,9 +2,9 @@ import { useMutation } from "@connectrpc/connect-query";
 import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOKS } from "../../text/en/hooks.ts";
-import { Confirm } from "../../ui/confirm.tsx";
+import { Confirm } from "../../ui/dialog/confirm.tsx";
+import { toast } from "../../ui/dialog/toast.tsx";
 import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.tsx";
 import type { HookDialogProps } from "./hook-dialogs.tsx";
 
 export function DeactivateHook({ of, onClose, onChanged }: HookDialogProps) {

@@ -1,6 +1,6 @@
 import { HOOKS } from "../../text/en/hooks.ts";
 import { PROVIDERS } from "../../text/en/providers.ts";
-import { SecretOnce } from "../../ui/secret-once.tsx";
+import { SecretOnce } from "../../ui/dialog/secret-once.tsx";
 import type { Provider } from "./providers.ts";
 
 interface HookSecretProps {

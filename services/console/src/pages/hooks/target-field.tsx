@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { failureOf } from "../../rpc/errors.ts";
 import { HOOKS } from "../../text/en/hooks.ts";
-import { FailureText } from "../../ui/failure.tsx";
-import { Field } from "../../ui/form.tsx";
-import { Select } from "../../ui/input.tsx";
+import { Field } from "../../ui/form/form.tsx";
+import { Select } from "../../ui/form/input.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
 import styles from "./hooks.module.css";
 import { type Target, useTargets } from "./use-targets.ts";
 

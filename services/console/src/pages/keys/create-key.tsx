@@ -3,9 +3,9 @@ import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { KEYS } from "../../text/en/keys.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Form } from "../../ui/form.tsx";
-import { SecretOnce } from "../../ui/secret-once.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
+import { SecretOnce } from "../../ui/dialog/secret-once.tsx";
+import { Form } from "../../ui/form/form.tsx";
 import { expiryOf, KeyFields, KeyValues, readKey } from "./key-form.tsx";
 
 interface CreateKeyProps {

@@ -3,7 +3,7 @@ import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { KEYS } from "../../text/en/keys.ts";
-import { FailureText } from "../../ui/failure.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import styles from "./keys.module.css";

@@ -5,12 +5,12 @@ import { useRef, useState } from "react";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { KEYS, OVERLAPS, revokedText } from "../../text/en/keys.ts";
-import { Confirm } from "../../ui/confirm.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Form } from "../../ui/form.tsx";
-import { Select } from "../../ui/input.tsx";
+import { Confirm } from "../../ui/dialog/confirm.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
+import { toast } from "../../ui/dialog/toast.tsx";
+import { Field, Form } from "../../ui/form/form.tsx";
+import { Select } from "../../ui/form/input.tsx";
 import { localTime, Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.tsx";
 import { KeySecret } from "./create-key.tsx";
 import { expiryOf, type KeyField, KeyFields, KeyValues, readKey } from "./key-form.tsx";
 

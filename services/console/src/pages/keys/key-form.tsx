@@ -3,9 +3,9 @@ import type { Key } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import * as v from "valibot";
 import { useToolsWith } from "../../rpc/all-tools.ts";
 import { KEYS } from "../../text/en/keys.ts";
-import { FieldGroup } from "../../ui/field-group.tsx";
-import { Field } from "../../ui/form.tsx";
-import { Checkbox, Input, TextArea } from "../../ui/input.tsx";
+import { FieldGroup } from "../../ui/form/field-group.tsx";
+import { Field } from "../../ui/form/form.tsx";
+import { Checkbox, Input, TextArea } from "../../ui/form/input.tsx";
 import styles from "./keys.module.css";
 
 export const KeyValues = v.object({

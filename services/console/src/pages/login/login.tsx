@@ -1,8 +1,8 @@
 import { useEffect, useState } from "react";
 import * as v from "valibot";
 import { loadSession, logIn } from "../../rpc/session.ts";
-import { Field, Form } from "../../ui/form.tsx";
-import { Input } from "../../ui/input.tsx";
+import { Field, Form } from "../../ui/form/form.tsx";
+import { Input } from "../../ui/form/input.tsx";
 import styles from "./login.module.css";
 
 const Credentials = v.object({

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { notKept } from "../../text/en/runs.ts";
-import { BodyView } from "../../ui/body-view.tsx";
+import { BodyView } from "../../ui/code/body-view.tsx";
 import styles from "./runs.module.css";
 
 interface LoggedValueProps {

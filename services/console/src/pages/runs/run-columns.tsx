@@ -1,6 +1,6 @@
 import type { Execution } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { ENTRY_WORDS, milliseconds, RUNS } from "../../text/en/runs.ts";
-import type { Column } from "../../ui/resource-list.tsx";
+import type { Column } from "../../ui/list/resource-list.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import styles from "./runs.module.css";

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { Execution } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import type { ReactNode } from "react";
 import { RUNS } from "../../text/en/runs.ts";
-import { Facts } from "../../ui/panel.tsx";
+import { Facts } from "../../ui/page/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { REQUEST_PAGES } from "../shell/request-pages.ts";
 import { callerOf, type KeyNames, RunOutcome } from "./run-columns.tsx";

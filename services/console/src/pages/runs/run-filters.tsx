@@ -1,9 +1,9 @@
 import type { InferOutput } from "valibot";
 import { ENTRY_TYPES, type Search } from "../../routes/runs.ts";
 import { ENTRY_WORDS, RUNS } from "../../text/en/runs.ts";
-import { Select } from "../../ui/input.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { TimeRange } from "../../ui/time-range.tsx";
+import { Select } from "../../ui/form/input.tsx";
+import { SearchField } from "../../ui/list/search-field.tsx";
+import { TimeRange } from "../../ui/list/time-range.tsx";
 import type { KeyNames } from "./run-columns.tsx";
 import styles from "./runs.module.css";
 

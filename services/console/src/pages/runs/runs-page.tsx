@@ -6,9 +6,9 @@ import { ExecutionService, Success } from "@toolgate/gen/toolgate/tool_runner/v1
 import { useMemo } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { RUNS } from "../../text/en/runs.ts";
-import { Page } from "../../ui/page.tsx";
-import { ResourceList } from "../../ui/resource-list.tsx";
-import { useList } from "../../ui/use-list.ts";
+import { ResourceList } from "../../ui/list/resource-list.tsx";
+import { useList } from "../../ui/list/use-list.ts";
+import { Page } from "../../ui/page/page.tsx";
 import { type KeyNames, runColumns } from "./run-columns.tsx";
 import { RunFilters } from "./run-filters.tsx";
 import { RunPanel } from "./run-panel.tsx";

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { SHELL, SHORTCUTS } from "../../text/en/shell.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Checkbox } from "../../ui/input.tsx";
-import { Facts } from "../../ui/panel.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
+import { Checkbox } from "../../ui/form/input.tsx";
+import { Facts } from "../../ui/page/panel.tsx";
 import { setSingleKeys, singleKeysAreOn } from "../../ui/shortcuts.ts";
 
 export default function Keyboard({ onClose }: { onClose: () => void }) {

@@ -1,8 +1,8 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { failureOf } from "../../rpc/errors.ts";
 import { SHELL } from "../../text/en/shell.ts";
-import { FailureText } from "../../ui/failure.tsx";
-import { Page } from "../../ui/page.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
+import { Page } from "../../ui/page/page.tsx";
 
 export function NoAccess() {
   return (

@@ -4,9 +4,9 @@ import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/deli
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { SIGNATURES } from "../../text/en/signatures.ts";
-import { Field, Form } from "../../ui/form.tsx";
-import { Input, TextArea } from "../../ui/input.tsx";
-import { Section } from "../../ui/panel.tsx";
+import { Field, Form } from "../../ui/form/form.tsx";
+import { Input, TextArea } from "../../ui/form/input.tsx";
+import { Section } from "../../ui/page/panel.tsx";
 import styles from "./signature.module.css";
 import { SignatureFindings } from "./signature-findings.tsx";
 

@@ -6,9 +6,9 @@ import * as v from "valibot";
 import { TOOL_KINDS } from "../../routes/tools.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { KIND_CHOICES, TOOLS } from "../../text/en/tools.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Form } from "../../ui/form.tsx";
-import { Input, Select } from "../../ui/input.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
+import { Field, Form } from "../../ui/form/form.tsx";
+import { Input, Select } from "../../ui/form/input.tsx";
 
 const Values = v.object({
   name: v.pipe(v.string(), v.trim(), v.nonEmpty(TOOLS.nameMissing), v.regex(/^[A-Za-z0-9_-]{1,64}$/, TOOLS.nameWrong)),

@@ -3,7 +3,7 @@ import { type PreviewReplayResponse, ReplayService } from "@toolgate/gen/toolgat
 import { useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { REPLAY } from "../../text/en/undelivered.ts";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
 import type { Endpoints } from "../deliveries/use-endpoints.ts";
 import { ReplayFields } from "./replay-fields.tsx";
 import { ReplayPreview } from "./replay-preview.tsx";

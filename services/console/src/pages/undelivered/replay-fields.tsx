@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { REPLAY, SELECTIONS, UNDELIVERED } from "../../text/en/undelivered.ts";
-import { Field, Form } from "../../ui/form.tsx";
-import { Input, Select } from "../../ui/input.tsx";
-import { localInput } from "../../ui/time-range.tsx";
+import { Field, Form } from "../../ui/form/form.tsx";
+import { Input, Select } from "../../ui/form/input.tsx";
+import { localInput } from "../../ui/list/time-range.tsx";
 import { type Endpoints, endpointOptions } from "../deliveries/use-endpoints.ts";
 import { ReplayForm, type ReplayStart, type ReplayValues } from "./replay-request.ts";
 import { TypesField } from "./types-field.tsx";

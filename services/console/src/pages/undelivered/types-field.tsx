@@ -1,8 +1,8 @@
 import { useId, useRef } from "react";
 import { UNDELIVERED } from "../../text/en/undelivered.ts";
 import { Button } from "../../ui/button.tsx";
+import { Input } from "../../ui/form/input.tsx";
 import { Icon } from "../../ui/icon.tsx";
-import { Input } from "../../ui/input.tsx";
 import { useEventTypes } from "../deliveries/use-endpoints.ts";
 import styles from "./undelivered.module.css";
 

@@ -1,5 +1,5 @@
 import { type UndeliveredEvent, UndeliveredReason } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
-import type { Column } from "../../ui/resource-list.tsx";
+import type { Column } from "../../ui/list/resource-list.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Url } from "../deliveries/delivery-columns.tsx";

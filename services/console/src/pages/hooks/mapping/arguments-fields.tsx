@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { MAPPING } from "../../../text/en/hooks.ts";
-import { Field } from "../../../ui/form.tsx";
-import { Select } from "../../../ui/input.tsx";
+import { Field } from "../../../ui/form/form.tsx";
+import { Select } from "../../../ui/form/input.tsx";
 import type { Parameter } from "../use-targets.ts";
 import { PointerRows } from "./pointer-rows.tsx";
 import { EMPTY_ROW, faultOf, SOURCES, type Source, takesPayload } from "./pointers.ts";

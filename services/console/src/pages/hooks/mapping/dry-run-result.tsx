@@ -1,6 +1,6 @@
 import { MAPPING } from "../../../text/en/hooks.ts";
-import { BodyView } from "../../../ui/body-view.tsx";
-import { FailureText } from "../../../ui/failure.tsx";
+import { BodyView } from "../../../ui/code/body-view.tsx";
+import { FailureText } from "../../../ui/page/failure.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "./mapping.module.css";
 import type { Row } from "./pointers.ts";

@@ -1,8 +1,8 @@
 import { useId } from "react";
 import { MAPPING } from "../../../text/en/hooks.ts";
 import { Button } from "../../../ui/button.tsx";
+import { Input, Select } from "../../../ui/form/input.tsx";
 import { Icon } from "../../../ui/icon.tsx";
-import { Input, Select } from "../../../ui/input.tsx";
 import type { Parameter } from "../use-targets.ts";
 import styles from "./mapping.module.css";
 import { EMPTY_ROW, type Row } from "./pointers.ts";

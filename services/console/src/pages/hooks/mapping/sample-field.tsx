@@ -4,9 +4,9 @@ import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook
 import { useEffect } from "react";
 import { useWorkspace } from "../../../rpc/use-session.ts";
 import { MAPPING } from "../../../text/en/hooks.ts";
-import { BodyView } from "../../../ui/body-view.tsx";
-import { Field } from "../../../ui/form.tsx";
-import { Select, TextArea } from "../../../ui/input.tsx";
+import { BodyView } from "../../../ui/code/body-view.tsx";
+import { Field } from "../../../ui/form/form.tsx";
+import { Select, TextArea } from "../../../ui/form/input.tsx";
 import { localTime } from "../../../ui/time.tsx";
 import { NO_SAMPLE, type Sample } from "./use-sample-body.ts";
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Table } from "../../../ui/table.tsx";
+import { Table } from "../../../ui/page/table.tsx";
 import styles from "./api-tab.module.css";
 
 interface HeaderTableProps {

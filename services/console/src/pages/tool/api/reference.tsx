@@ -3,9 +3,9 @@ import { descriptionUrl, exampleResult } from "@toolgate/api-examples/example-ca
 import { LIMIT_HEADERS, OUTCOMES, RETRY_AFTER } from "@toolgate/api-examples/responses";
 import { curlForDescription } from "@toolgate/api-examples/snippets/curl";
 import { API_TAB, CHECKLIST } from "../../../text/en/api-tab.ts";
-import { CodeBlock } from "../../../ui/code-block.tsx";
-import { Part } from "../../../ui/part.tsx";
-import { Table } from "../../../ui/table.tsx";
+import { CodeBlock } from "../../../ui/code/code-block.tsx";
+import { Part } from "../../../ui/page/part.tsx";
+import { Table } from "../../../ui/page/table.tsx";
 import styles from "./api-tab.module.css";
 import { HeaderTable } from "./header-table.tsx";
 

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useWorkspace } from "../../../rpc/use-session.ts";
 import { API_TAB } from "../../../text/en/api-tab.ts";
 import { Button } from "../../../ui/button.tsx";
-import { toast } from "../../../ui/toast.tsx";
+import { toast } from "../../../ui/dialog/toast.tsx";
 import { ExposureDialog } from "../exposure/exposure-dialog.tsx";
 import type { ToolTabProps } from "../tool-tab.ts";
 import styles from "./api-tab.module.css";

@@ -1,7 +1,7 @@
 import type { explainRelease } from "@toolgate/api-examples/release";
 import { useCanManage } from "../../../rpc/use-session.ts";
 import { API_TAB, withoutEffectText } from "../../../text/en/api-tab.ts";
-import { Notice } from "../../../ui/notice.tsx";
+import { Notice } from "../../../ui/page/notice.tsx";
 import type { ToolTabProps } from "../tool-tab.ts";
 import { ReleaseProposal } from "./release-proposal.tsx";
 

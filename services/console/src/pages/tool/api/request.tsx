@@ -6,12 +6,13 @@ import { argumentsInWords } from "@toolgate/api-examples/schema-words";
 import { SNIPPETS } from "@toolgate/api-examples/snippets/snippets";
 import { API_TAB } from "../../../text/en/api-tab.ts";
 import { Button } from "../../../ui/button.tsx";
-import { CodeBlock } from "../../../ui/code-block.tsx";
-import { CopyButton } from "../../../ui/copy.tsx";
-import { Facts } from "../../../ui/panel.tsx";
-import { Part } from "../../../ui/part.tsx";
+import { CodeBlock } from "../../../ui/code/code-block.tsx";
+import { CopyButton } from "../../../ui/code/copy.tsx";
+import { download } from "../../../ui/download.ts";
+import { Facts } from "../../../ui/page/panel.tsx";
+import { Part } from "../../../ui/page/part.tsx";
+import { Table } from "../../../ui/page/table.tsx";
 import { Status } from "../../../ui/status.tsx";
-import { Table } from "../../../ui/table.tsx";
 import styles from "./api-tab.module.css";
 
 interface RequestProps {
@@ -95,11 +96,9 @@ function Arguments({ described }: Pick<RequestProps, "described">) {
 
 /** [BLD-8] to [BLD-14] */
 function Snippets({ described, call }: Pick<RequestProps, "described" | "call">) {
-  const download = () => {
+  const save = () => {
     const made = collection(call, { description: described.description, result: exampleResult(described) });
-    const url = URL.createObjectURL(new Blob([JSON.stringify(made, null, 2)], { type: "application/json" }));
-    Object.assign(document.createElement("a"), { href: url, download: `${call.tool}.postman_collection.json` }).click();
-    URL.revokeObjectURL(url);
+    download(`${call.tool}.postman_collection.json`, JSON.stringify(made, null, 2), "application/json");
   };
   return (
     <Part title={API_TAB.code}>
@@ -119,7 +118,7 @@ function Snippets({ described, call }: Pick<RequestProps, "described" | "call">)
         ))}
       </Tabs.Root>
       <div className={styles.line}>
-        <Button onClick={download}>{API_TAB.collection}</Button>
+        <Button onClick={save}>{API_TAB.collection}</Button>
         <span className={styles.dim}>{API_TAB.collectionText}</span>
       </div>
     </Part>

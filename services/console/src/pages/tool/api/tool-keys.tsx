@@ -4,10 +4,10 @@ import { failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
 import { API_TAB } from "../../../text/en/api-tab.ts";
 import { Button } from "../../../ui/button.tsx";
-import { FailureText } from "../../../ui/failure.tsx";
-import { Part } from "../../../ui/part.tsx";
-import { Table } from "../../../ui/table.tsx";
-import { useList } from "../../../ui/use-list.ts";
+import { useList } from "../../../ui/list/use-list.ts";
+import { FailureText } from "../../../ui/page/failure.tsx";
+import { Part } from "../../../ui/page/part.tsx";
+import { Table } from "../../../ui/page/table.tsx";
 import { KeyStatusBadge } from "../../keys/key-status.tsx";
 import styles from "./api-tab.module.css";
 

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 import { API_TAB, limitText } from "../../../text/en/api-tab.ts";
-import { CodeBlock } from "../../../ui/code-block.tsx";
-import { indentJson } from "../../../ui/indent-json.ts";
-import { Part } from "../../../ui/part.tsx";
+import { CodeBlock } from "../../../ui/code/code-block.tsx";
+import { indentJson } from "../../../ui/code/indent-json.ts";
+import { Part } from "../../../ui/page/part.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "./api-tab.module.css";
 import { HeaderTable } from "./header-table.tsx";

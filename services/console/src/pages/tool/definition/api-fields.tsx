@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Field } from "../../../ui/form.tsx";
-import { Input, Select } from "../../../ui/input.tsx";
+import { Field } from "../../../ui/form/form.tsx";
+import { Input, Select } from "../../../ui/form/input.tsx";
 import styles from "./definition.module.css";
 import { JsonField } from "./json-field.tsx";
 import type { Draft } from "./use-draft.ts";

@@ -5,9 +5,9 @@ import type { ToolViolation } from "@toolgate/gen/toolgate/tool_runner/v1/tool_p
 import { useMemo } from "react";
 import { useWorkspace } from "../../../rpc/use-session.ts";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { CodeEditor } from "../../../ui/code-editor.tsx";
-import { Field } from "../../../ui/form.tsx";
-import { Input } from "../../../ui/input.tsx";
+import { CodeEditor } from "../../../ui/code/code-editor.tsx";
+import { Field } from "../../../ui/form/form.tsx";
+import { Input } from "../../../ui/form/input.tsx";
 import { ApiFields } from "./api-fields.tsx";
 import { EditorField } from "./editor-field.tsx";
 import { JsonField } from "./json-field.tsx";

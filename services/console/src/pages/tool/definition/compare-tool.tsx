@@ -4,8 +4,8 @@ import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { FailureText } from "../../../ui/failure.tsx";
+import { Dialog } from "../../../ui/dialog/dialog.tsx";
+import { FailureText } from "../../../ui/page/failure.tsx";
 import { DefinitionDiff } from "../diff/definition-diff.tsx";
 
 interface CompareToolProps {

@@ -1,7 +1,7 @@
 import type { ToolViolation } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Field } from "../../../ui/form.tsx";
-import { TextArea } from "../../../ui/input.tsx";
+import { Field } from "../../../ui/form/form.tsx";
+import { TextArea } from "../../../ui/form/input.tsx";
 import { BodyField } from "./body-field.tsx";
 import { FlagsField } from "./flags-field.tsx";
 import { MoreFields } from "./more-fields.tsx";

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { useState } from "react";
 import { useCanManage } from "../../../rpc/use-session.ts";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { FieldErrors } from "../../../ui/form.tsx";
+import { FieldErrors } from "../../../ui/form/form.tsx";
 import { useShortcut } from "../../../ui/shortcuts.ts";
 import { ExposureDialog } from "../exposure/exposure-dialog.tsx";
 import type { ToolTabProps } from "../tool-tab.ts";

@@ -1,7 +1,7 @@
 import type { DryRunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { DRY_RUN } from "../../../text/en/tool-editor.ts";
-import { indentJson } from "../../../ui/indent-json.ts";
-import { ScrollText } from "../../../ui/scroll-text.tsx";
+import { indentJson } from "../../../ui/code/indent-json.ts";
+import { ScrollText } from "../../../ui/code/scroll-text.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "./definition.module.css";
 

@@ -2,7 +2,7 @@ import type { Tool } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useState } from "react";
 import { EDITOR, VERSIONS } from "../../../text/en/tool-editor.ts";
 import { Button } from "../../../ui/button.tsx";
-import { FailureText } from "../../../ui/failure.tsx";
+import { FailureText } from "../../../ui/page/failure.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { ToolFlags } from "../../tools/tool-flags.tsx";

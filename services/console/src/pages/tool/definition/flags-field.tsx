@@ -1,7 +1,7 @@
 import { TOOL_FLAGS } from "../../../routes/tools.ts";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
 import { FLAGS } from "../../../text/en/tools.ts";
-import { Checkbox } from "../../../ui/input.tsx";
+import { Checkbox } from "../../../ui/form/input.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { setFlags } from "../../tools/flags.ts";
 import styles from "./definition.module.css";

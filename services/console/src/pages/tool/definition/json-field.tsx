@@ -1,8 +1,8 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { type ReactNode, use, useState } from "react";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { CodeEditor } from "../../../ui/code-editor.tsx";
-import { ErrorsContext } from "../../../ui/form.tsx";
+import { CodeEditor } from "../../../ui/code/code-editor.tsx";
+import { ErrorsContext } from "../../../ui/form/form.tsx";
 import { EditorField } from "./editor-field.tsx";
 import type { Draft } from "./use-draft.ts";
 

@@ -1,6 +1,6 @@
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Field } from "../../../ui/form.tsx";
-import { Input, TextArea } from "../../../ui/input.tsx";
+import { Field } from "../../../ui/form/form.tsx";
+import { Input, TextArea } from "../../../ui/form/input.tsx";
 import styles from "./definition.module.css";
 import { JsonField } from "./json-field.tsx";
 import type { Draft } from "./use-draft.ts";

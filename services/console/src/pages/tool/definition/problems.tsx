@@ -1,5 +1,5 @@
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Part } from "../../../ui/part.tsx";
+import { Part } from "../../../ui/page/part.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "./definition.module.css";
 import type { Check } from "./use-check.ts";

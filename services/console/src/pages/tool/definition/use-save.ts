@@ -5,7 +5,7 @@ import { useState } from "react";
 import { type Failure, failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { toast } from "../../../ui/toast.tsx";
+import { toast } from "../../../ui/dialog/toast.tsx";
 import { exposedFlags } from "../exposure/exposed-flags.ts";
 import type { Draft } from "./use-draft.ts";
 

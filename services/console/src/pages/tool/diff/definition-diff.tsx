@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { VERSIONS } from "../../../text/en/tool-editor.ts";
-import { ScrollText } from "../../../ui/scroll-text.tsx";
+import { ScrollText } from "../../../ui/code/scroll-text.tsx";
 import { changedLines } from "./changed-lines.ts";
 import { definitionLines } from "./definition-text.ts";
 import styles from "./diff.module.css";

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { ReactNode } from "react";
 import { EXPOSURE } from "../../../text/en/tool-editor.ts";
 import { FLAGS } from "../../../text/en/tools.ts";
-import { Confirm } from "../../../ui/confirm.tsx";
+import { Confirm } from "../../../ui/dialog/confirm.tsx";
 import styles from "./exposure.module.css";
 import { Names } from "./names.tsx";
 import { type Callers, useCallers } from "./use-callers.ts";

@@ -5,8 +5,8 @@ import { type Failure, failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
 import { VERSIONS } from "../../../text/en/tool-editor.ts";
 import { Button } from "../../../ui/button.tsx";
-import { FailureText } from "../../../ui/failure.tsx";
-import { toast } from "../../../ui/toast.tsx";
+import { toast } from "../../../ui/dialog/toast.tsx";
+import { FailureText } from "../../../ui/page/failure.tsx";
 import { exposedFlags } from "../exposure/exposed-flags.ts";
 import { ExposureDialog } from "../exposure/exposure-dialog.tsx";
 

@@ -2,10 +2,10 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type Tool, ToolService, type ToolVersion } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useWorkspace } from "../../../rpc/use-session.ts";
 import { VERSIONS } from "../../../text/en/tool-editor.ts";
-import { type Column, ResourceList } from "../../../ui/resource-list.tsx";
+import { type Column, ResourceList } from "../../../ui/list/resource-list.tsx";
+import { useList } from "../../../ui/list/use-list.ts";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useList } from "../../../ui/use-list.ts";
 import { VersionPanel } from "./version-panel.tsx";
 import styles from "./versions.module.css";
 

@@ -1,7 +1,7 @@
 import { EDITOR } from "../../../../text/en/tool-editor.ts";
 import { Button } from "../../../../ui/button.tsx";
+import { Checkbox, Input, Select } from "../../../../ui/form/input.tsx";
 import { Icon } from "../../../../ui/icon.tsx";
-import { Checkbox, Input, Select } from "../../../../ui/input.tsx";
 import styles from "../definition.module.css";
 import { type ParameterRow, TYPES } from "./parameter-rows.ts";
 

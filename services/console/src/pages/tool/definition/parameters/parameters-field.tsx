@@ -1,7 +1,7 @@
 import { use, useState } from "react";
 import { EDITOR } from "../../../../text/en/tool-editor.ts";
 import { Button } from "../../../../ui/button.tsx";
-import { ErrorsContext } from "../../../../ui/form.tsx";
+import { ErrorsContext } from "../../../../ui/form/form.tsx";
 import { ViewChoice } from "../choice.tsx";
 import { EditorField } from "../editor-field.tsx";
 import { JsonField } from "../json-field.tsx";

@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible } from "../accessibility.ts";
+import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
+import { ECHO, ORDER, openTab } from "./api-tab-rig.ts";
+
+if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
+
+describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => {
+  let rig: ConsoleRig;
+
+  beforeAll(async () => {
+    rig = await startConsole();
+    const { toolgate } = rig;
+    await toolgate.saveTool("closed", { ...ORDER, external_api: true });
+    await toolgate.saveTool("public", { ...ORDER, external_api: false, public_api: true });
+    await toolgate.saveTool("yes", { ...ORDER, external_api: "yes" });
+    await toolgate.saveTool("slow", { ...ORDER, async: true });
+    await toolgate.saveTool("slow_and_closed", { handler: ECHO, async: 1 });
+  });
+  afterAll(() => rig?.[Symbol.asyncDispose]());
+  afterEach(() => expect(rig.problems.splice(0)).toEqual([]));
+
+  test("[BLD-28] it explains the difference to the public API, and shows no endpoint", async () => {
+    const page = await openTab(rig, "public", { user: await rig.addUser("member") });
+    const notice = page.getByRole("region", { name: "Not released for API keys" });
+    expect(await notice.innerText()).toMatch(
+      /public_api opens a tool to anyone's browser.*Neither release opens the other/s,
+    );
+    expect(await notice.innerText()).toContain("This tool is open to the public API.");
+    expect(await page.getByText("/api/v1/tools/").count()).toBe(0);
+    // A member cannot release it.
+    expect(await notice.getByRole("button").count()).toBe(0);
+    expect(await notice.innerText()).toContain("Ask a manager or an admin");
+    await page.context().close();
+  });
+
+  test("[BLD-29] [EXPO-2] [EXPO-4] it offers the release, which is saved only after a question that names its reach", async () => {
+    const { toolgate } = rig;
+    const { secret } = await toolgate.createKey({ name: "Acme", tools: ["closed"] });
+    await toolgate.createKey({ name: "Other", tools: [] });
+    const gone = await toolgate.createKey({ name: "Gone", tools: ["closed"] });
+    await toolgate.manage("key_auth.v1.KeyService/RevokeKey", { keyId: gone.id });
+    await toolgate.saveTool("closed", { ...ORDER, external_api: false });
+    const page = await openTab(rig, "closed", { user: await rig.addUser("manager") });
+    const proposal = page.getByRole("region", { name: "Proposed change" });
+    expect(await proposal.innerText()).toContain("external_api: false → true");
+    await proposal.getByRole("button", { name: "Release for API keys" }).click();
+    const question = page.getByRole("dialog", { name: "Open closed to callers outside?" });
+    await question.getByText("1 key may call closed from the internet, and it may only read.").waitFor();
+    expect(await question.getByRole("listitem").allInnerTexts()).toEqual([
+      "Released for API keys (external_api)",
+      "Acme",
+    ]);
+    await expectAccessible(page);
+    await page.keyboard.press("Enter");
+    await question.waitFor({ state: "detached" });
+    expect((await toolgate.call("closed", secret, { amount: 5 })).status).toBe(403);
+    await proposal.getByRole("button", { name: "Release for API keys" }).click();
+    await question.getByRole("button", { name: "Save and open it" }).click();
+    await page.getByRole("heading", { name: "Endpoint" }).waitFor();
+    expect((await toolgate.call("closed", secret, { amount: 5 })).status).toBe(200);
+    const { tool } = await toolgate.manage<{ tool: { definition: object } }>("tool_runner.v1.ToolService/GetTool", {
+      name: "closed",
+    });
+    expect(tool.definition).toEqual({ ...ORDER, external_api: true });
+    await page.context().close();
+  });
+
+  test("[BLD-29] a tool that somebody else saved meanwhile is not released unseen", async () => {
+    const page = await openTab(rig, "public");
+    await page.getByRole("button", { name: "Release for API keys" }).click();
+    await rig.toolgate.saveTool("public", { handler: ECHO });
+    const question = page.getByRole("dialog");
+    await question.getByRole("button", { name: "Save and open it" }).click();
+    expect(await question.getByRole("alert").innerText()).toContain("saved version 2");
+    const { tool } = await rig.toolgate.manage<{ tool: { version: number } }>("tool_runner.v1.ToolService/GetTool", {
+      name: "public",
+    });
+    expect(tool.version).toBe(2);
+    await page.context().close();
+  });
+
+  test("[BLD-30] a release that is not exactly true is said to have no effect, and can be corrected", async () => {
+    const page = await openTab(rig, "yes");
+    const notice = page.getByRole("region", { name: "The release has no effect" });
+    expect(await notice.innerText()).toContain('external_api is "yes". Only true, the boolean, releases a tool');
+    await expectAccessible(page);
+    await notice.getByRole("button", { name: "Release for API keys" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save and open it" }).click();
+    await notice.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  test("[BLD-31] the release of an async tool is said to have no effect, and is not offered", async () => {
+    const page = await openTab(rig, "slow");
+    for (const tool of ["slow", "slow_and_closed"]) {
+      await page.goto(`${rig.toolgate.baseUrl}/manage/tools/${tool}?tab=api`);
+      await page.getByRole("region", { name: "The tool is async, so the release has no effect" }).waitFor();
+      expect(await page.getByRole("button", { name: "Release for API keys" }).count()).toBe(0);
+    }
+    await page.context().close();
+  });
+});

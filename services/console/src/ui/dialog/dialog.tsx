@@ -1,0 +1,45 @@
+import { Dialog as Base } from "@base-ui/react/dialog";
+import type { ReactNode } from "react";
+import { Button } from "../button.tsx";
+import { Icon } from "../icon.tsx";
+import styles from "./dialog.module.css";
+
+interface DialogProps {
+  title: string;
+  description?: ReactNode;
+  children?: ReactNode;
+  /** Called when the user wants to close it: the owner decides. */
+  onClose: () => void;
+  size?: "small" | "large";
+  /** Where the focus goes first; the first control when not set. */
+  initialFocus?: React.RefObject<HTMLElement | null>;
+}
+
+/** A modal dialog that is open while it is rendered. Focus returns to what opened it. */
+export function Dialog({ title, description, children, onClose, size = "small", initialFocus }: DialogProps) {
+  return (
+    <Base.Root open onOpenChange={(open) => !open && onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className={styles.backdrop} />
+        <Base.Popup className={`${styles.popup} ${styles[size]}`} initialFocus={initialFocus}>
+          <Base.Title className={styles.title}>{title}</Base.Title>
+          {description !== undefined && (
+            <Base.Description render={<div />} className={styles.description}>
+              {description}
+            </Base.Description>
+          )}
+          {children}
+          {/* The last in order, so that the focus begins with what the dialog is for. */}
+          <Base.Close render={<Button kind="quiet" aria-label="Close" className={styles.close} />}>
+            <Icon name="close" />
+          </Base.Close>
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** The buttons at the end of a dialog. */
+export function DialogButtons({ children }: { children: ReactNode }) {
+  return <footer className={styles.buttons}>{children}</footer>;
+}

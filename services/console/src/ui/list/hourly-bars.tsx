@@ -1,0 +1,80 @@
+import { type Timestamp, timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { Hidden } from "../hidden.tsx";
+import styles from "./hourly-bars.module.css";
+
+const HOURS = 24;
+const HOUR_MS = 3_600_000;
+const BAR = 3;
+const HEIGHT = 20;
+const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+/** What happened in an hour, as the services count it. */
+export interface HourlyCount {
+  hour?: Timestamp | undefined;
+  count: bigint;
+  errors: bigint;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+interface HourlyBarsProps {
+  /** "Calls of Acme by hour" */
+  label: string;
+  firstHour: Timestamp;
+  /** Hours without anything may be left out. */
+  counts: readonly HourlyCount[];
+}
+
+/** The last 24 hours: a bar for each, as high as its count, with the errors at its foot. */
+export function HourlyBars({ label, firstHour, counts }: HourlyBarsProps) {
+  const highest = Math.max(1, ...counts.map(({ count }) => Number(count)));
+  const heightOf = (count: bigint) => (count === 0n ? 0 : Math.max(1.5, (Number(count) / highest) * HEIGHT));
+  return (
+    <>
+      <svg
+        className={styles.bars}
+        width={HOURS * BAR}
+        height={HEIGHT}
+        viewBox={`0 0 ${HOURS * BAR} ${HEIGHT}`}
+        aria-hidden="true"
+      >
+        <rect className={styles.ground} x={0} y={HEIGHT - 1} width={HOURS * BAR} height={1} />
+        {counts.map((count) => {
+          const place = placeOf(count, firstHour);
+          const [all, bad] = [heightOf(count.count), heightOf(count.errors)];
+          return (
+            <g key={place}>
+              <title>{sentenceOf(count)}</title>
+              {/* The whole height of the hour has the tooltip. */}
+              <rect className={styles.hour} x={place * BAR} y={0} width={BAR} height={HEIGHT} />
+              <rect className={styles.count} x={place * BAR} y={HEIGHT - all} width={BAR - 1} height={all} />
+              <rect className={styles.errors} x={place * BAR} y={HEIGHT - bad} width={BAR - 1} height={bad} />
+            </g>
+          );
+        })}
+      </svg>
+      <Hidden>
+        <table>
+          <caption>{label}</caption>
+          <tbody>
+            {counts.map((count) => (
+              <tr key={placeOf(count, firstHour)}>
+                <td>{sentenceOf(count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Hidden>
+    </>
+  );
+}
+
+/** 0 for the first hour. */
+function placeOf({ hour }: HourlyCount, firstHour: Timestamp): number {
+  return hour ? Math.round((timestampMs(hour) - timestampMs(firstHour)) / HOUR_MS) : 0;
+}
+
+function sentenceOf({ hour, count, errors, p50Ms, p99Ms }: HourlyCount): string {
+  const from = hour ? CLOCK.format(timestampDate(hour)) : "";
+  return `From ${from}: ${count.toLocaleString("en")}, ${errors.toLocaleString("en")} failed; half within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms`;
+}
