@@ -15,7 +15,7 @@ const PAGES = [
   "/api-keys?search=a&status=active&order=name",
   "/webhooks?search=a",
   "/webhooks/deliveries?status=failed",
-  "/webhooks/undelivered?endpoint=1",
+  "/webhooks/undelivered?types=tool.completed",
   "/webhooks/events",
   "/webhooks/hooks?search=a",
   "/webhooks/calls?kind=refused",

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { expectAccessible } from "../accessibility.ts";
 import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
@@ -6,11 +6,11 @@ import { codeOf, ORDER, openTab } from "./api-tab-rig.ts";
 
 if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 
-interface Sent {
-  url: string;
-  headers: Record<string, string>;
-  body: string | null;
-}
+const sentOf = async (request: Request) => ({
+  url: request.url(),
+  headers: await request.allHeaders(),
+  body: request.postData(),
+});
 
 interface Traces {
   databases: unknown[];
@@ -88,12 +88,10 @@ describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
   test("[BLD-33] [BLD-34] [BLD-35] the key is in that one request only, and gone when the tab is left", async () => {
     const { secret } = await rig.toolgate.createKey({ name: "Gone", tools: ["order"] });
     const page = await openTab(rig, "order");
-    const requests: Promise<Sent>[] = [];
+    const requests: Request[] = [];
     const said: string[] = [];
     page.on("console", (message) => said.push(message.text()));
-    page.on("request", (sent) =>
-      requests.push(sent.allHeaders().then((headers) => ({ url: sent.url(), headers, body: sent.postData() }))),
-    );
+    page.on("request", (request) => requests.push(request));
     await keyField(page).fill(secret);
     await send(page);
     await response(page, 200).waitFor();
@@ -105,7 +103,7 @@ describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
     expect(traces.databases).toEqual([]);
     expect(traces.caches).toEqual([]);
     expect(JSON.stringify([traces, said])).not.toContain(secret);
-    const withKey = (await Promise.all(requests)).filter((sent) => JSON.stringify(sent).includes(secret));
+    const withKey = (await Promise.all(requests.map(sentOf))).filter((sent) => JSON.stringify(sent).includes(secret));
     expect(withKey).toHaveLength(1);
     expect(withKey[0]).toMatchObject({
       url: `${rig.toolgate.baseUrl}/api/v1/tools/order`,

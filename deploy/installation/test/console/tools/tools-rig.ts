@@ -23,7 +23,7 @@ export const saveButton = (page: Page) => page.getByRole("button", { name: "Save
 
 export async function save(page: Page, version: number): Promise<void> {
   await saveButton(page).click();
-  await page.getByText(`Version ${version} is saved`).waitFor();
+  await page.getByText(new RegExp(`^Version ${version}, `)).waitFor();
 }
 
 export const description = (page: Page) => page.getByLabel("Description", { exact: true }).first();

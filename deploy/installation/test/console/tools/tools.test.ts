@@ -27,7 +27,7 @@ describe.skipIf(!chromium)("tools in the console", () => {
     expect((await saved(rig, "both")).definition.description).toBe("the first one's text");
     await second.getByRole("button", { name: "Compare" }).click();
     const differences = second.getByRole("region", { name: "Differences" });
-    expect(await differences.innerText()).toMatch(/−.*first one's text.*\+.*second one's text/s);
+    await expect.poll(() => differences.innerText()).toMatch(/−.*first one's text.*\+.*second one's text/s);
     await expectAccessible(second);
     await second.keyboard.press("Escape");
     await second.getByRole("button", { name: "Save over it" }).click();

@@ -5,8 +5,9 @@ import { Select } from "../../ui/form/input.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { TimeRange } from "../../ui/list/time-range.tsx";
 import { KIND_WORDS, STATUS_WORDS } from "./delivery-status.tsx";
+import { EndpointFilter } from "./endpoint-filter.tsx";
 import { TypeField } from "./type-field.tsx";
-import { type Endpoints, endpointOptions } from "./use-endpoints.ts";
+import type { Endpoints } from "./use-endpoints.ts";
 
 export type DeliveryFilter = Omit<InferOutput<typeof Search>, "open" | "at">;
 
@@ -30,12 +31,7 @@ export function DeliveryFilters({ filter, endpoints, onFilter }: DeliveryFilters
           onFilter(id && EVENT_ID.test(id) ? { event: id, request: undefined } : { event: undefined, request: id })
         }
       />
-      <Select
-        aria-label="Endpoint"
-        options={endpointOptions(endpoints, DELIVERIES.anyEndpoint, filter.endpoint)}
-        value={filter.endpoint ?? ""}
-        onValue={(endpoint) => onFilter({ endpoint: endpoint || undefined })}
-      />
+      <EndpointFilter endpoints={endpoints} value={filter.endpoint} onValue={(endpoint) => onFilter({ endpoint })} />
       <Select
         aria-label="Status"
         options={STATUS_OPTIONS}

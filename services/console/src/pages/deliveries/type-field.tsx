@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { Input } from "../../ui/form/input.tsx";
 import styles from "./deliveries.module.css";
 import { useEventTypes } from "./use-endpoints.ts";
@@ -14,7 +14,8 @@ interface TypeFieldProps {
 export function TypeField({ label, value, onValue }: TypeFieldProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
-  const types = useEventTypes();
+  const [isWanted, setWanted] = useState(false);
+  const types = useEventTypes(isWanted);
   useEffect(() => {
     if (field.current) field.current.value = value ?? "";
   }, [value]);
@@ -31,6 +32,7 @@ export function TypeField({ label, value, onValue }: TypeFieldProps) {
         placeholder={label}
         defaultValue={value}
         onInput={({ currentTarget, nativeEvent }) => isChoice(nativeEvent) && choose(currentTarget.value)}
+        onFocus={() => setWanted(true)}
         onBlur={({ target }) => choose(target.value)}
         onKeyDown={({ key, currentTarget }) => key === "Enter" && choose(currentTarget.value)}
       />

@@ -27,9 +27,10 @@ export function endpointOptions({ all, urlOf }: Endpoints, first: string, chosen
   return [["", first] as const, ...ids.map((id) => [id, urlOf(BigInt(id))] as const)];
 }
 
-/** Names of the catalogue, to complete what the user types. */
-export function useEventTypes(): readonly string[] {
+/** Names of the catalogue, to complete what the user types; read once they are wanted. */
+export function useEventTypes(isWanted: boolean): readonly string[] {
   const workspace = useWorkspace();
-  const { data } = useQuery(EventService.method.listEventTypes, { workspace }, { staleTime: FRESH_MS });
+  const options = { staleTime: FRESH_MS, enabled: isWanted };
+  const { data } = useQuery(EventService.method.listEventTypes, { workspace }, options);
   return data?.eventTypes.map(({ type }) => type) ?? [];
 }

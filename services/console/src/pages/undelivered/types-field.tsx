@@ -1,4 +1,4 @@
-import { useId, useRef } from "react";
+import { useId, useRef, useState } from "react";
 import { UNDELIVERED } from "../../text/en/undelivered.ts";
 import { Button } from "../../ui/button.tsx";
 import { Input } from "../../ui/form/input.tsx";
@@ -15,7 +15,8 @@ interface TypesFieldProps {
 export function TypesField({ value, onValue }: TypesFieldProps) {
   const list = useId();
   const field = useRef<HTMLInputElement>(null);
-  const types = useEventTypes();
+  const [isWanted, setWanted] = useState(false);
+  const types = useEventTypes(isWanted);
   const add = (text: string) => {
     const type = text.trim();
     if (field.current) field.current.value = "";
@@ -41,6 +42,7 @@ export function TypesField({ value, onValue }: TypesFieldProps) {
         list={list}
         aria-label={UNDELIVERED.addType}
         placeholder={UNDELIVERED.addType}
+        onFocus={() => setWanted(true)}
         onBlur={({ target }) => add(target.value)}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.currentTarget.value === "") return;

@@ -6,13 +6,13 @@ import { useWorkspace } from "../../rpc/use-session.ts";
 import { REPLAY, UNDELIVERED } from "../../text/en/undelivered.ts";
 import { Button } from "../../ui/button.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
-import { Select } from "../../ui/form/input.tsx";
 import { ResourceList } from "../../ui/list/resource-list.tsx";
 import { TimeRange } from "../../ui/list/time-range.tsx";
 import { useList } from "../../ui/list/use-list.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.ts";
-import { endpointOptions, useEndpoints } from "../deliveries/use-endpoints.ts";
+import { EndpointFilter } from "../deliveries/endpoint-filter.tsx";
+import { useEndpoints } from "../deliveries/use-endpoints.ts";
 import { Counts } from "./counts.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
 import type { ReplayStart } from "./replay-request.ts";
@@ -59,12 +59,7 @@ export function UndeliveredPage() {
       }
       toolbar={
         <>
-          <Select
-            aria-label="Endpoint"
-            options={endpointOptions(endpoints, UNDELIVERED.anyEndpoint, endpoint)}
-            value={endpoint ?? ""}
-            onValue={(id) => filter({ endpoint: id || undefined })}
-          />
+          <EndpointFilter endpoints={endpoints} value={endpoint} onValue={(id) => filter({ endpoint: id })} />
           <TypesField value={types} onValue={(next) => filter({ types: next.join(",") || undefined })} />
           <TimeRange from={from} to={to} onRange={filter} />
         </>

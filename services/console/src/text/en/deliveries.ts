@@ -1,7 +1,6 @@
 export const DELIVERIES = {
   title: "Deliveries",
   search: "Event or request id",
-  anyEndpoint: "Any endpoint",
   anyStatus: "Any status",
   anyKind: "Any kind",
   eventType: "Event type",

@@ -1,5 +1,4 @@
 import { type Timestamp, timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
-import { Hidden } from "../hidden.tsx";
 import styles from "./hourly-bars.module.css";
 
 const HOURS = 24;
@@ -30,43 +29,37 @@ export function HourlyBars({ label, firstHour, counts }: HourlyBarsProps) {
   const highest = Math.max(1, ...counts.map(({ count }) => Number(count)));
   const heightOf = (count: bigint) => (count === 0n ? 0 : Math.max(1.5, (Number(count) / highest) * HEIGHT));
   return (
-    <>
-      <svg
-        className={styles.bars}
-        width={HOURS * BAR}
-        height={HEIGHT}
-        viewBox={`0 0 ${HOURS * BAR} ${HEIGHT}`}
-        aria-hidden="true"
-      >
-        <rect className={styles.ground} x={0} y={HEIGHT - 1} width={HOURS * BAR} height={1} />
-        {counts.map((count) => {
-          const place = placeOf(count, firstHour);
-          const [all, bad] = [heightOf(count.count), heightOf(count.errors)];
-          return (
-            <g key={place}>
-              <title>{sentenceOf(count)}</title>
-              {/* The whole height of the hour has the tooltip. */}
-              <rect className={styles.hour} x={place * BAR} y={0} width={BAR} height={HEIGHT} />
-              <rect className={styles.count} x={place * BAR} y={HEIGHT - all} width={BAR - 1} height={all} />
-              <rect className={styles.errors} x={place * BAR} y={HEIGHT - bad} width={BAR - 1} height={bad} />
-            </g>
-          );
-        })}
-      </svg>
-      <Hidden>
-        <table>
-          <caption>{label}</caption>
-          <tbody>
-            {counts.map((count) => (
-              <tr key={placeOf(count, firstHour)}>
-                <td>{sentenceOf(count)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Hidden>
-    </>
+    <svg
+      className={styles.bars}
+      width={HOURS * BAR}
+      height={HEIGHT}
+      viewBox={`0 0 ${HOURS * BAR} ${HEIGHT}`}
+      role="img"
+      aria-label={`${label}: ${sumOf(counts)}`}
+    >
+      <rect className={styles.ground} x={0} y={HEIGHT - 1} width={HOURS * BAR} height={1} />
+      {counts.map((count) => {
+        const place = placeOf(count, firstHour);
+        const [all, bad] = [heightOf(count.count), heightOf(count.errors)];
+        return (
+          <g key={place}>
+            <title>{sentenceOf(count)}</title>
+            {/* The whole height of the hour has the tooltip. */}
+            <rect className={styles.hour} x={place * BAR} y={0} width={BAR} height={HEIGHT} />
+            <rect className={styles.count} x={place * BAR} y={HEIGHT - all} width={BAR - 1} height={all} />
+            <rect className={styles.errors} x={place * BAR} y={HEIGHT - bad} width={BAR - 1} height={bad} />
+          </g>
+        );
+      })}
+    </svg>
   );
+}
+
+/** What a reader who does not see the bars needs of them; a table in each row of a list would bury the list. */
+function sumOf(counts: readonly HourlyCount[]): string {
+  let [all, bad] = [0n, 0n];
+  for (const { count, errors } of counts) [all, bad] = [all + count, bad + errors];
+  return `${all.toLocaleString("en")}, ${bad.toLocaleString("en")} failed`;
 }
 
 /** 0 for the first hour. */

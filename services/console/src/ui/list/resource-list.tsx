@@ -122,7 +122,7 @@ function Freshness<Row>({ list, onShowNew }: { list: List<Row>; onShowNew: () =>
   const clock = new Date(list.updatedAt).toLocaleTimeString("en-GB");
   return (
     <footer className={styles.footer} data-live={list.isLive}>
-      {list.isLoaded ? `Updated ${clock}${list.isLive ? "" : " · paused"}` : "Loading…"}
+      {list.isLoaded ? `Updated ${clock}${list.isLive ? "" : " · paused"}` : list.error ? "" : "Loading…"}
       {list.newRows > 0 && <Button onClick={onShowNew}>{list.newRows} new</Button>}
     </footer>
   );
