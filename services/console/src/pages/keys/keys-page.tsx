@@ -44,8 +44,8 @@ const STATUS_OPTIONS = [
 ] as const;
 
 const COLUMNS: readonly Column<Key>[] = [
-  { header: "Prefix", width: "105px", render: ({ prefix }) => <code>{prefix}…</code> },
   { header: "Status", width: "80px", render: (key) => <KeyStatusBadge {...key} /> },
+  { header: "Prefix", width: "105px", render: ({ prefix }) => <code>{prefix}…</code> },
   { header: "Tools", width: "minmax(110px, 2fr)", render: (key) => <KeyTools {...key} /> },
   { header: "Limit", width: "70px", align: "end", render: ({ limit }) => `${limit}/min` },
   { header: "Expires", width: "76px", render: ({ expiresAt }) => <Time at={expiresAt} /> },
