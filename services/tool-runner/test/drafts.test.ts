@@ -86,8 +86,8 @@ describe("drafts and lists of tools", () => {
     }
     await expect(runner.tools.getTool({ name: "sketch" })).rejects.toMatchObject({ code: Code.NotFound });
     const { executionId } = await log("logged");
-    const found = await eventually(() => runner.executions.getExecution({ executionId }).catch(() => undefined));
-    expect(found?.execution).toMatchObject({ tool: "sketch", toolVersion: 0, entryType: "dry_run" });
+    const found = await eventually(() => runner.executions.getExecution({ executionId }).catch(() => false as const));
+    expect(found.execution).toMatchObject({ tool: "sketch", toolVersion: 0, entryType: "dry_run" });
     const invalid = runner.tools.dryRun({ tool: "sketch", definition: { description, handler: "nothing" } });
     await expect(invalid).rejects.toMatchObject({ code: Code.InvalidArgument });
     const shared = runner.tools.dryRun({ tool: "executeQuery", definition: { description, handler } });

@@ -168,6 +168,7 @@ describe.skipIf(!chromium)("hooks in the console", () => {
     expect(await call(3)).toBe(202);
     await panel.getByRole("button", { name: "Delete" }).click();
     await dialog.getByRole("button", { name: "Delete" }).click();
+    await dialog.waitFor({ state: "detached" });
     await page.getByRole("row", { name: /Switched/ }).waitFor({ state: "detached" });
     expect(await call(4)).toBe(404);
     await page.context().close();
