@@ -10,7 +10,8 @@ import { Field, Form } from "../../ui/form/form.tsx";
 import { Checkbox, Input, Select, TextArea } from "../../ui/form/input.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { Facts, Section } from "../../ui/page/panel.tsx";
+import { Facts } from "../../ui/page/panel.tsx";
+import { Part } from "../../ui/page/part.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import styles from "./components-page.module.css";
@@ -26,7 +27,7 @@ export function ComponentsPage() {
   return (
     <Page title="Components">
       <div className={styles.sections}>
-        <Section title="Buttons">
+        <Part title="Buttons">
           <div className={styles.row}>
             <Button kind="primary">Primary</Button>
             <Button>Plain</Button>
@@ -39,16 +40,16 @@ export function ComponentsPage() {
             <Button onClick={() => setOpen("confirm")}>Question</Button>
             <Button onClick={() => setOpen("secret")}>Secret</Button>
           </div>
-        </Section>
-        <Section title="Statuses">
+        </Part>
+        <Part title="Statuses">
           <div className={styles.row}>
             <Status tone="good">Good</Status>
             <Status tone="warn">Waiting</Status>
             <Status tone="bad">Failed</Status>
             <Status tone="dim">Off</Status>
           </div>
-        </Section>
-        <Section title="A form">
+        </Part>
+        <Part title="A form">
           <Form schema={Values} submit="Save" onSubmit={() => Promise.reject(new Error("The server refused it."))}>
             <Field name="email" label="Text" hint="What it is for.">
               {(control) => <Input {...control} />}
@@ -61,8 +62,8 @@ export function ComponentsPage() {
             </Field>
             <Checkbox label="A choice that is on or off" defaultChecked />
           </Form>
-        </Section>
-        <Section title="Facts and failures">
+        </Part>
+        <Part title="Facts and failures">
           <Facts
             facts={[
               ["Name", "Acme"],
@@ -71,7 +72,7 @@ export function ComponentsPage() {
             ]}
           />
           <FailureText failure={FAILURE} onRetry={() => {}} />
-        </Section>
+        </Part>
       </div>
       {open === "confirm" && (
         <Confirm title="Delete it?" action="Delete" onConfirm={async () => {}} onClose={close}>
