@@ -112,7 +112,7 @@ export declare type EndpointHealth = Message<"toolgate.outbound_webhook.v1.Endpo
   endpointId: bigint;
 
   /**
-   * Due or waiting for a retry; counted up to 10,000.
+   * Due or waiting for a retry; counted up to 1,000.
    *
    * @generated from field: uint32 waiting = 2;
    */

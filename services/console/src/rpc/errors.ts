@@ -13,11 +13,11 @@ export interface Failure {
 const FIELD = /^([a-z_]+(?:\.[a-z_]+)*): (.+)$/s;
 
 export function failureOf(error: unknown): Failure {
-  const { rawMessage, code, metadata } = ConnectError.from(error);
+  const { rawMessage, code, metadata, cause } = ConnectError.from(error);
   const requestId = metadata.get("x-request-id") ?? "";
-  if (code === Code.Unavailable || code === Code.Unknown) {
-    return { field: "", message: rawMessage || "Toolgate cannot be reached.", requestId, isConflict: false };
-  }
+  // What fetch throws when no answer came.
+  if (cause instanceof TypeError)
+    return { field: "", message: "Toolgate cannot be reached.", requestId, isConflict: false };
   const [, field = "", text = rawMessage] = code === Code.InvalidArgument ? (FIELD.exec(rawMessage) ?? []) : [];
   // Who saved a newer version comes first in a conflict, and email addresses stay as they are.
   const message = /^\S+@/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);

@@ -43,6 +43,14 @@ export async function loadSession(): Promise<Session | undefined> {
   return session;
 }
 
+/** Reads the session again, and says whether its token is another one now. A page of another user begins anew. */
+export async function renewToken(): Promise<boolean> {
+  const before = session;
+  const now = await loadSession();
+  if (before && now && now.email !== before.email) location.reload();
+  return now !== undefined && now.email === before?.email && now.csrf_token !== before.csrf_token;
+}
+
 /** Undefined after a login, otherwise what to tell the user. */
 export async function logIn(email: string, password: string): Promise<string | undefined> {
   const response = await fetch("/session", {
@@ -63,6 +71,7 @@ export async function logIn(email: string, password: string): Promise<string | u
 }
 
 export async function logOut(): Promise<void> {
-  await fetch("/session", { method: "DELETE", headers: { "x-csrf-token": session?.csrf_token ?? "" } });
+  const end = () => fetch("/session", { method: "DELETE", headers: { "x-csrf-token": session?.csrf_token ?? "" } });
+  if ((await end()).status === 403 && (await renewToken())) await end();
   location.assign("/manage/login");
 }

@@ -1,19 +1,23 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { loginAgain, sessionStore } from "./session.ts";
+import { loginAgain, renewToken, sessionStore } from "./session.ts";
 
 const withToken: Interceptor = (next) => (request) => {
   request.header.set("x-csrf-token", sessionStore.get()?.csrf_token ?? "");
   return next(request);
 };
 
-/** A call that is refused because the session has ended is made once more after the user has logged in again. */
+/**
+ * A call that is refused because the session has ended is made once more after the user has logged in again, and so is one
+ * whose token is that of an earlier session, because the user has logged in again in another tab.
+ */
 const againAfterLogin: Interceptor = (next) => async (request) => {
   try {
     return await next(request);
   } catch (error) {
-    if (ConnectError.from(error).code !== Code.Unauthenticated) throw error;
-    await loginAgain();
+    const { code } = ConnectError.from(error);
+    if (code === Code.Unauthenticated) await loginAgain();
+    else if (code !== Code.PermissionDenied || !(await renewToken())) throw error;
     return next(request);
   }
 };

@@ -9,8 +9,6 @@ function subscribe(listener: () => void) {
   // While nobody listened, the clock stood still.
   if (listeners.size === 0) now = Date.now();
   listeners.add(listener);
-  // Nobody has kept it fresh meanwhile.
-  if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     now = Date.now();
     for (const each of listeners) each();

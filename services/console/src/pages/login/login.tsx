@@ -24,7 +24,15 @@ export function LoginForm({ email, onDone }: { email?: string; onDone: () => voi
     >
       <Field name="email" label="Email">
         {(control) => (
-          <Input {...control} type="email" autoComplete="username" defaultValue={email} autoFocus={!email} />
+          // Of a page that is open, the user stays the same: what they were doing is then done.
+          <Input
+            {...control}
+            type="email"
+            autoComplete="username"
+            defaultValue={email}
+            readOnly={email !== undefined}
+            autoFocus={!email}
+          />
         )}
       </Field>
       <Field name="password" label="Password">

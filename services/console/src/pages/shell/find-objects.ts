@@ -9,28 +9,21 @@ import { containing, UUID } from "./found.ts";
 
 const MAX_OF_A_KIND = 5;
 const TOOLS_READ = 100;
-const TOOL_NAME = /^[\w-]{1,64}$/;
 const FRESH_MS = 30_000;
 
-/** Tools by a part of their name; the whole name also finds one that is not among the first. */
+/** Tools by a part of their name. */
 export function useTools(text: string): Found[] {
   const workspace = useWorkspace();
-  const enabled = text !== "";
-  const listed = useQuery(
+  const { data } = useQuery(
     ToolService.method.listTools,
-    { workspace, pageSize: TOOLS_READ },
-    { enabled, staleTime: FRESH_MS },
+    { workspace, search: text, summary: true, pageSize: TOOLS_READ },
+    { enabled: text !== "", staleTime: FRESH_MS },
   );
-  const exact = useQuery(
-    ToolService.method.getTool,
-    { workspace, name: text },
-    { enabled: enabled && Boolean(listed.data?.nextPageToken) && TOOL_NAME.test(text), retry: false },
-  );
-  const names = [exact.data?.tool?.name ?? [], listed.data?.tools.map(({ name }) => name) ?? []].flat();
-  return [...new Set(names)]
-    .filter((name) => containing(name, text))
+  // The search also finds descriptions.
+  return (data?.tools ?? [])
+    .filter(({ name }) => containing(name, text))
     .slice(0, MAX_OF_A_KIND)
-    .map((name) => ({ kind: "tool", id: name, label: name, to: "/tools/$name", params: { name } }));
+    .map(({ name }) => ({ kind: "tool", id: name, label: name, to: "/tools/$name", params: { name } }));
 }
 
 /** Keys by a part of their name or prefix, or by id. */

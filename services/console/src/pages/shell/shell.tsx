@@ -1,5 +1,5 @@
-import { Link, Outlet } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { Link, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+import { Suspense, useState } from "react";
 import { logOut } from "../../rpc/session.ts";
 import { useCanManage, useSession, useSessionEnded, useWorkspace } from "../../rpc/use-session.ts";
 import { SHELL } from "../../text/en/shell.ts";
@@ -13,8 +13,8 @@ import { LoginForm } from "../login/login.tsx";
 import { PAGES } from "./pages.ts";
 import styles from "./shell.module.css";
 
-const Palette = lazy(() => import("./palette.tsx"));
-const Keyboard = lazy(() => import("./keyboard.tsx"));
+const Palette = lazyRouteComponent(() => import("./palette.tsx"));
+const Keyboard = lazyRouteComponent(() => import("./keyboard.tsx"));
 
 function WorkspaceChoice() {
   const { memberships } = useSession();

@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, lazyRouteComponent } from "@tanstack/react-router";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { type ComponentType, lazy, Suspense, useEffect, useMemo } from "react";
+import { type ComponentType, Suspense, useEffect, useMemo } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useCanManage, useWorkspace } from "../../rpc/use-session.ts";
 import { EDITOR } from "../../text/en/tool-editor.ts";
@@ -16,9 +16,9 @@ import type { ToolTabProps } from "./tool-tab.ts";
 const route = getRouteApi("/shell/tools/$name");
 
 const TABS: readonly (readonly ["definition" | "api" | "versions", string, ComponentType<ToolTabProps>])[] = [
-  ["definition", EDITOR.definition, lazy(() => import("./definition/definition-tab.tsx"))],
-  ["api", "API", lazy(() => import("./api/api-tab.tsx"))],
-  ["versions", "Versions", lazy(() => import("./versions/versions-tab.tsx"))],
+  ["definition", EDITOR.definition, lazyRouteComponent(() => import("./definition/definition-tab.tsx"))],
+  ["api", "API", lazyRouteComponent(() => import("./api/api-tab.tsx"))],
+  ["versions", "Versions", lazyRouteComponent(() => import("./versions/versions-tab.tsx"))],
 ];
 
 export function ToolPage() {

@@ -24,6 +24,8 @@ const KIND_NAMES: Readonly<Record<number, string>> = {
   [ToolKind.API]: KINDS.api,
   [ToolKind.QUERY]: KINDS.query,
 };
+/** By `ExecutionService.GetHourlyCounts`. */
+const RUNS_COUNTED_PER_HOUR = 500;
 const BY_KIND = { handler: ToolKind.HANDLER, api: ToolKind.API, query: ToolKind.QUERY } as const;
 const KIND_OPTIONS = [["", TOOLS.anyKind], ...Object.entries(KINDS)] as const;
 const FLAG_OPTIONS = [
@@ -72,6 +74,7 @@ export function ToolsPage() {
   const bars = hourlyColumn<Tool>(hours, TOOLS.hours, {
     idOf: ({ name }) => name,
     labelOf: ({ name }) => runsOf(name),
+    maxCount: RUNS_COUNTED_PER_HOUR,
   });
   useShortcut("c", () => canManage && setCreating(true));
   const create = canManage && (

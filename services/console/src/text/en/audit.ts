@@ -2,7 +2,7 @@ export const AUDIT = {
   title: "Audit",
   noAccess: "Only admins of the workspace can see who changed what. Ask one of them, or for the role.",
   anyAction: "Any action",
-  search: "Id or name of an object",
+  search: "Id of an object, or name of a tool",
   action: "Action",
   who: "Who",
   whoFilter: "Email address of who did it",

@@ -14,12 +14,13 @@ export function waitingCount({ waiting, waitingIsMore }: Pick<EndpointHealth, "w
 }
 
 /** How the endpoint does, without its last result. */
-export function healthText(endpoint: Endpoint, { lastResult }: EndpointHealth): string {
+export function healthText(endpoint: Endpoint, { lastResult, waiting, inFlight }: EndpointHealth): string {
   const { active, failuresInARow } = endpoint;
   if (isDeactivatedByFailures(endpoint)) {
     return "Toolgate deactivated it because 5 deliveries in a row failed. Nothing is sent to it until you re-activate it.";
   }
   if (!active) return "It is deactivated. Nothing is sent to it until you re-activate it.";
+  if (!lastResult && waiting + inFlight > 0) return "Of its newest deliveries, none has been tried yet.";
   if (!lastResult) {
     return "Nothing has been sent to it yet. Send a test event to see whether your server accepts it.";
   }

@@ -48,5 +48,3 @@ export function BodyView({ label, body, fileName, formatted: isFormattedFirst = 
     </div>
   );
 }
-
-/** As a file of no particular type, so that no browser opens it as a page. */

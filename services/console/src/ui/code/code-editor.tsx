@@ -1,8 +1,10 @@
-import { lazy, Suspense } from "react";
+import { lazyRouteComponent } from "@tanstack/react-router";
+import { Suspense } from "react";
 import styles from "./code-editor.module.css";
 import type { CodeEditorProps } from "./code-editor-props.ts";
 
-const CodeMirror = lazy(() => import("./code-mirror.tsx"));
+// After an update of the console its file may be gone: then the page is loaded again.
+const CodeMirror = lazyRouteComponent(() => import("./code-mirror.tsx"));
 
 /** Code with colours and problems. Until the editor has loaded, its text alone is shown. */
 export function CodeEditor(props: CodeEditorProps) {

@@ -33,6 +33,7 @@ export function useHourlyCounts(schema: DescMethodUnary, ids: readonly string[])
       ...createQueryOptions(schema, { workspace, ids: page } as never, { transport }),
       staleTime: POLL_MS,
       refetchInterval: POLL_MS,
+      placeholderData: (before: unknown) => before as never,
     })),
   }).flatMap(({ data }) => (data ? [data as unknown as Answer] : []));
   const firstHour = answers.at(-1)?.firstHour;
@@ -51,7 +52,7 @@ export function useHourlyCounts(schema: DescMethodUnary, ids: readonly string[])
 export function hourlyColumn<Row>(
   hours: Hours | undefined,
   header: string,
-  read: { idOf: (row: Row) => string; labelOf: (row: Row) => string },
+  read: { idOf: (row: Row) => string; labelOf: (row: Row) => string; maxCount?: number },
 ): Column<Row> {
   return {
     header,
@@ -62,6 +63,7 @@ export function hourlyColumn<Row>(
           label={read.labelOf(row)}
           firstHour={hours.firstHour}
           counts={hours.byId.get(read.idOf(row)) ?? []}
+          maxCount={read.maxCount}
         />
       ),
   };

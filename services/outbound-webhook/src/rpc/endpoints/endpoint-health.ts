@@ -1,8 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AttemptResultSchema, EndpointHealthSchema } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { timestampOf } from "@toolgate/service-host/time";
-import { MAX_COUNTED } from "../../store/log/backlog.ts";
-import type { HealthRow, ResultRow } from "../../store/log/health.ts";
+import { type HealthRow, MAX_WAITING_COUNTED, type ResultRow } from "../../store/log/health.ts";
 import { STATUS } from "../deliveries/delivery-message.ts";
 
 export function toHealth(row: HealthRow, now: Date): MessageInitShape<typeof EndpointHealthSchema> {
@@ -10,8 +9,8 @@ export function toHealth(row: HealthRow, now: Date): MessageInitShape<typeof End
   const isDue = firstDueAt !== null && firstDueAt <= now;
   return {
     endpointId: BigInt(endpointId),
-    waiting: Math.min(waiting, MAX_COUNTED),
-    waitingIsMore: waiting > MAX_COUNTED,
+    waiting: Math.min(waiting, MAX_WAITING_COUNTED),
+    waitingIsMore: waiting > MAX_WAITING_COUNTED,
     inFlight,
     ...(firstDueAt && { [isDue ? "oldestDueAt" : "nextDueAt"]: timestampOf(firstDueAt) }),
     ...(lastResult && { lastResult: toResult(lastResult) }),

@@ -1,6 +1,8 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { DeliveryStatusName } from "../../domain/delivery-filter.ts";
-import { MAX_COUNTED } from "./backlog.ts";
+
+/** Of the waiting deliveries of each endpoint: pages read this of 20 endpoints every few seconds. */
+export const MAX_WAITING_COUNTED = 1_000;
 
 /** Among so many of the newest deliveries of an endpoint, the last one that was tried is looked for. */
 export const MAX_LOOKED_AT = 100;
@@ -19,7 +21,7 @@ export interface ResultRow {
 
 export interface HealthRow {
   endpointId: number;
-  /** At most `MAX_COUNTED + 1`. */
+  /** At most `MAX_WAITING_COUNTED + 1`. */
   waiting: number;
   /** When the first of them is due; null when none is waiting. */
   firstDueAt: Date | null;
@@ -68,7 +70,7 @@ export async function readHealth(
   workspaceId: string,
   endpointIds: readonly number[],
 ): Promise<Map<number, HealthRow>> {
-  const { rows } = await db.query(HEALTH, [workspaceId, endpointIds, MAX_COUNTED + 1, MAX_LOOKED_AT]);
+  const { rows } = await db.query(HEALTH, [workspaceId, endpointIds, MAX_WAITING_COUNTED + 1, MAX_LOOKED_AT]);
   return new Map(
     rows.map((row) => [
       row.endpointId,
