@@ -120,6 +120,32 @@ describe.skipIf(!chromium)("access to the console", () => {
     await page.context().close();
   });
 
+  test("[MGMT] after a login in another tab a page goes on as before, and its Log out logs out; another user does not act for the first", async () => {
+    const { email, password } = rig.toolgate.account;
+    const page = await rig.open("/api-keys");
+    await page.getByRole("button", { name: "Create key" }).first().click();
+    await page.getByRole("dialog").getByLabel("Name").fill("Two tabs");
+    const logIn = (user: { email: string; password: string }) =>
+      page.context().request.post(`${base}/session`, { data: { email: user.email, password: user.password } });
+    await logIn({ email, password });
+    await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("dialog", { name: "Key created" }).waitFor();
+    await page.getByLabel("I have stored it").check();
+    await page.getByRole("button", { name: "Done" }).click();
+    await logIn({ email, password });
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("heading", { name: "Log in to Toolgate" }).waitFor();
+    expect((await page.context().request.get(`${base}/session`)).status()).toBe(401);
+    await page.context().close();
+
+    const other = await rig.open("/api-keys");
+    await other.getByRole("row", { name: /After/ }).waitFor();
+    await other.context().clearCookies({ name: "toolgate_session" });
+    await other.getByRole("dialog", { name: "Your session has ended" }).waitFor();
+    expect(await other.getByLabel("Email").getAttribute("readonly")).not.toBeNull();
+    await other.context().close();
+  });
+
   test("[MGMT] pages carry a strict policy and are not stored; their files are kept for ever and come compressed", async () => {
     const { headers } = await get(`${base}/manage/login`);
     const policy = String(headers["content-security-policy"]);
