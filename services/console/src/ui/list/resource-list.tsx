@@ -64,7 +64,7 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
     viewport.current?.scrollTo({ top: 0 });
     onOpen(undefined);
     list.hold(false);
-    list.refresh();
+    list.restart();
   };
   return (
     <div className={styles.whole}>
