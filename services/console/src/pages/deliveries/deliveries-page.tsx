@@ -44,6 +44,7 @@ export function DeliveriesPage() {
           <DeliveryPanel
             key={open}
             deliveryId={open}
+            row={list.rows.find(({ id }) => id === open)}
             endpoints={endpoints}
             onClose={() => set({ open: undefined })}
             onOpen={(id) => set({ open: id })}
