@@ -6,6 +6,7 @@ import { Input, Select } from "../../ui/form/input.tsx";
 import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { useList } from "../../ui/list/use-list.ts";
+import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { AuditPanel, actorOf } from "./audit-panel.tsx";
@@ -41,8 +42,7 @@ export function AuditPage() {
 function AuditLog() {
   const workspace = useWorkspace();
   const { open, at, action, target, actor } = route.useSearch();
-  const navigate = route.useNavigate();
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const filter = (change: object) => set({ ...change, at: undefined });
   const list = useList(
     AuditService.method.listAuditEntries,

@@ -6,6 +6,7 @@ import { useWorkspace } from "../../rpc/use-session.ts";
 import { DELIVERIES } from "../../text/en/deliveries.ts";
 import { ResourceList } from "../../ui/list/resource-list.tsx";
 import { useList } from "../../ui/list/use-list.ts";
+import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { columnsOf, DeliveryName } from "./delivery-columns.tsx";
 import { type DeliveryFilter, DeliveryFilters } from "./delivery-filters.tsx";
@@ -19,8 +20,7 @@ const route = getRouteApi("/shell/managed/webhooks/deliveries");
 export function DeliveriesPage() {
   const workspace = useWorkspace();
   const { open, at, ...filter } = route.useSearch();
-  const navigate = route.useNavigate();
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const endpoints = useEndpoints();
   const isOpen = open !== undefined;
   const columns = useMemo(() => columnsOf(endpoints, isOpen), [endpoints.all, isOpen]);
@@ -44,6 +44,7 @@ export function DeliveriesPage() {
           <DeliveryPanel
             key={open}
             deliveryId={open}
+            row={list.rows.find(({ id }) => id === open)}
             endpoints={endpoints}
             onClose={() => set({ open: undefined })}
             onOpen={(id) => set({ open: id })}

@@ -27,6 +27,8 @@ import type { Endpoints } from "./use-endpoints.ts";
 
 interface DeliveryPanelProps {
   deliveryId: string;
+  /** What the list shows of it; undefined when it is not among the rows that are loaded. */
+  row: Delivery | undefined;
   endpoints: Endpoints;
   onClose: () => void;
   /** Shows another delivery instead, such as the one that a resend has made. */
@@ -34,8 +36,11 @@ interface DeliveryPanelProps {
   onChanged: () => void;
 }
 
+/** What a row shows of how far a delivery is. */
+const stateOf = ({ status, attempts, waitsFor }: Delivery) => `${status} ${attempts} ${waitsFor}`;
+
 /** [WMGMT-9] One delivery, which is followed on screen until it has ended. */
-export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChanged }: DeliveryPanelProps) {
+export function DeliveryPanel({ deliveryId, row, endpoints, onClose, onOpen, onChanged }: DeliveryPanelProps) {
   const workspace = useWorkspace();
   const { data, error, refetch } = useQuery(
     DeliveryService.method.getDelivery,
@@ -43,11 +48,12 @@ export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChange
     { refetchInterval: ({ state }) => pollMs(state.data?.delivery && [state.data.delivery]) },
   );
   const delivery = data?.delivery;
-  const state = delivery && `${delivery.status} ${delivery.attempts}`;
+  const state = delivery && stateOf(delivery);
+  const listed = row && stateOf(row);
   // The list stands still while a row is open, but must not contradict the panel.
   useEffect(() => {
-    if (state !== undefined) onChanged();
-  }, [state]);
+    if (state !== undefined && listed !== undefined && state !== listed) onChanged();
+  }, [state, listed]);
   return (
     <Panel
       title={delivery?.eventType ?? DELIVERIES.title}
@@ -61,6 +67,7 @@ export function DeliveryPanel({ deliveryId, endpoints, onClose, onOpen, onChange
               onResent={(id) => {
                 toast(DELIVERIES.resent);
                 onOpen(id);
+                onChanged();
               }}
             />
             <Link

@@ -8,6 +8,7 @@ import { Select } from "../../ui/form/input.tsx";
 import { ResourceList } from "../../ui/list/resource-list.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { useList } from "../../ui/list/use-list.ts";
+import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.ts";
 import { CreateEndpoint } from "./create-endpoint.tsx";
@@ -33,9 +34,8 @@ const STATUS_OPTIONS = [
 export function EndpointsPage() {
   const workspace = useWorkspace();
   const { open, at, search, status } = route.useSearch();
-  const navigate = route.useNavigate();
   const [isCreating, setCreating] = useState(false);
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const list = useList(
     EndpointService.method.listEndpoints,
     { workspace, search: search ?? "", status: status && STATUSES[status] },

@@ -5,6 +5,7 @@ import { EVENTS } from "../../text/en/events.ts";
 import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { useList } from "../../ui/list/use-list.ts";
+import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { EventPanel } from "./event-panel.tsx";
 import { EventSource } from "./event-source.tsx";
@@ -20,8 +21,7 @@ const COLUMNS: readonly Column<EventType>[] = [
 export function EventsPage() {
   const workspace = useWorkspace();
   const { open, at, search = "" } = route.useSearch();
-  const navigate = route.useNavigate();
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const part = search.toLowerCase();
   const list = useList(
     EventService.method.listEventTypes,

@@ -1,5 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { AcceptedCalls, RefusedCalls } from "./call-lists.tsx";
 import { CallPanel } from "./call-panel.tsx";
@@ -26,8 +27,7 @@ export function HookLogPage() {
 
 function usePage() {
   const { open, at, ...filters } = route.useSearch();
-  const navigate = route.useNavigate();
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const { kind: _, ...narrowing } = filters;
   return {
     open,

@@ -8,6 +8,7 @@ import { Select } from "../../ui/form/input.tsx";
 import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { useList } from "../../ui/list/use-list.ts";
+import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.ts";
 import { Time } from "../../ui/time.tsx";
@@ -50,9 +51,8 @@ function matches(hook: Hook, search = "", status?: string): boolean {
 export function HooksPage() {
   const workspace = useWorkspace();
   const { open, at, search, status } = route.useSearch();
-  const navigate = route.useNavigate();
   const [isCreating, setCreating] = useState(false);
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const list = useList(
     HookService.method.listHooks,
     { workspace },

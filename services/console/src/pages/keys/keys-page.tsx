@@ -9,6 +9,7 @@ import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { hourlyColumn, useHourlyCounts } from "../../ui/list/use-hourly-counts.tsx";
 import { useList } from "../../ui/list/use-list.ts";
+import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.ts";
 import { Time } from "../../ui/time.tsx";
@@ -61,9 +62,8 @@ const BARS_AT = 6;
 export function KeysPage() {
   const workspace = useWorkspace();
   const { open, at, ...filters } = route.useSearch();
-  const navigate = route.useNavigate();
   const [isCreating, setCreating] = useState(false);
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const list = useList(
     KeyService.method.listKeys,
     {

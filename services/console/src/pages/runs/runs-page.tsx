@@ -8,6 +8,7 @@ import { useWorkspace } from "../../rpc/use-session.ts";
 import { RUNS } from "../../text/en/runs.ts";
 import { ResourceList } from "../../ui/list/resource-list.tsx";
 import { useList } from "../../ui/list/use-list.ts";
+import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { type KeyNames, runColumns } from "./run-columns.tsx";
 import { RunFilters } from "./run-filters.tsx";
@@ -25,8 +26,7 @@ export function RunsPage() {
   const workspace = useWorkspace();
   const keys = useKeyNames();
   const { open, at, ...filter } = route.useSearch();
-  const navigate = route.useNavigate();
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const list = useList(
     ExecutionService.method.listExecutions,
     {

@@ -11,6 +11,7 @@ import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { hourlyColumn, useHourlyCounts } from "../../ui/list/use-hourly-counts.tsx";
 import { useList } from "../../ui/list/use-list.ts";
+import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.ts";
 import { Time } from "../../ui/time.tsx";
@@ -55,7 +56,7 @@ export function ToolsPage() {
   const { at, search, kind, flag, order } = route.useSearch();
   const navigate = route.useNavigate();
   const [isCreating, setCreating] = useState(false);
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const list = useList(
     ToolService.method.listTools,
     {

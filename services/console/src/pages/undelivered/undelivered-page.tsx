@@ -9,6 +9,7 @@ import { toast } from "../../ui/dialog/toast.tsx";
 import { ResourceList } from "../../ui/list/resource-list.tsx";
 import { TimeRange } from "../../ui/list/time-range.tsx";
 import { useList } from "../../ui/list/use-list.ts";
+import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.ts";
 import { EndpointFilter } from "../deliveries/endpoint-filter.tsx";
@@ -28,8 +29,7 @@ export function UndeliveredPage() {
   const workspace = useWorkspace();
   const { open, at, endpoint, types: joined, from, to } = route.useSearch();
   const types = useMemo(() => joined?.split(",") ?? [], [joined]);
-  const navigate = route.useNavigate();
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const filter = (change: object) => set({ ...change, at: undefined });
   const [replay, setReplay] = useState<ReplayStart>();
   const [startedId, setStartedId] = useState<bigint>();

@@ -3,7 +3,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { DeliveryService, DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import type { UndeliveredEvent } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { UNDELIVERED } from "../../text/en/undelivered.ts";
@@ -48,8 +48,11 @@ export function UndeliveredPanel({ openKey, row, endpoints, onClose, onReplay, o
   );
   const last = data?.deliveries[0];
   const state = last && `${last.id} ${last.status}`;
+  const seen = useRef(state);
+  // What is shown first is nothing new to the list.
   useEffect(() => {
-    if (state !== undefined) onChanged();
+    if (seen.current !== undefined && seen.current !== state) onChanged();
+    seen.current = state;
   }, [state]);
   const eventType = row?.eventType ?? last?.eventType;
   return (

@@ -64,7 +64,7 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
     viewport.current?.scrollTo({ top: 0 });
     onOpen(undefined);
     list.hold(false);
-    list.refresh();
+    list.restart();
   };
   return (
     <div className={styles.whole}>
@@ -93,11 +93,12 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
   );
 }
 
-/** `j` and `k` move between the rows in sight, from the open one or the one in focus. */
+/** `j` and `k` move between the rows in sight, from the one in focus or else the open one. */
 function useRowKeys(viewport: RefObject<HTMLDivElement | null>, open: string | undefined): void {
   const move = (by: number) => {
     const shown = [...(viewport.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
-    const current = shown.findIndex((button) => button === document.activeElement || button.dataset.row === open);
+    const focused = shown.indexOf(document.activeElement as HTMLElement);
+    const current = focused === -1 ? shown.findIndex((button) => button.dataset.row === open) : focused;
     const next = shown[current === -1 ? 0 : current + by];
     next?.focus();
     next?.scrollIntoView({ block: "nearest" });

@@ -1,7 +1,9 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
+import { createConnectQueryKey, useInfiniteQuery, useQuery, useTransport } from "@connectrpc/connect-query";
+import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
+import { useLastAnswer } from "./use-last-answer.ts";
 
 const POLL_MS = 3_000;
 /** Rows that are loaded at a time. */
@@ -18,10 +20,13 @@ export interface List<Row> {
   updatedAt: number;
   hasMore: boolean;
   loadMore: () => void;
+  /** Reads all loaded pages again. */
   refresh: () => void;
-  /** Rows at the top that are not shown, because the reader has scrolled or opened one. */
+  /** Keeps only the first page, and reads it again. */
+  restart: () => void;
+  /** Rows at the top that are not shown, because the reader has scrolled, opened one, or read a second page. */
   newRows: number;
-  /** Whether the list follows new rows now. */
+  /** Whether the list follows new rows now: false while it only counts them, and while it cannot be read. */
   isLive: boolean;
   hold: (isHeld: boolean) => void;
 }
@@ -34,54 +39,84 @@ interface ListOptions<O extends DescMessage, Row> {
 }
 
 /**
- * The pages of a list that is read newest first. It follows what is new every 3 s while the reader is at its top; otherwise it
- * only counts. The RPC has `page_size`, `page_token` and `next_page_token`, or answers with the whole list.
+ * The pages of a list that is read newest first. While only the first is loaded and the reader is at its top, it is read again
+ * every 3 s; otherwise its new rows are only counted. The RPC has `page_size`, `page_token` and `next_page_token`, or answers
+ * with the whole list.
  */
 export function useList<I extends DescMessage, O extends DescMessage, Row>(
   schema: DescMethodUnary<I, O>,
   input: MessageInitShape<I>,
   { rowsOf, keyOf, isHeld = false }: ListOptions<O, Row>,
 ): List<Row> {
+  type Page = MessageShape<O>;
+  const client = useQueryClient();
+  const transport = useTransport();
   const [isScrolled, hold] = useState(false);
   const request = { ...input, pageSize: PAGE_SIZE } as MessageInitShape<I>;
-  const isLive = !isHeld && !isScrolled;
-  const query = useInfiniteQuery(
-    schema,
-    { ...request, pageToken: "" } as never,
-    {
-      pageParamKey: "pageToken" as never,
-      getNextPageParam: (page: MessageShape<O>) => (page as { nextPageToken?: string }).nextPageToken || undefined,
-      refetchInterval: ({ state }: { state: { data?: { pages: unknown[] } } }) =>
-        isLive && (state.data?.pages.length ?? 0) <= 1 ? POLL_MS : false,
-      placeholderData: (before: unknown) => before,
-    } as never,
-  );
-  const first = useQuery(schema, request, { enabled: !isLive && query.isSuccess, refetchInterval: POLL_MS, gcTime: 0 });
-  const pages = query.data?.pages as readonly MessageShape<O>[] | undefined;
+  const paged = { ...request, pageToken: "" } as never;
+  const pageParamKey = "pageToken" as never;
+  const isAtTop = !isHeld && !isScrolled;
+  const query = useInfiniteQuery(schema, paged, {
+    pageParamKey,
+    getNextPageParam: (page: Page) => (page as { nextPageToken?: string }).nextPageToken || undefined,
+    refetchInterval: ({ state }: { state: { data?: { pages: unknown[] } } }) =>
+      isAtTop && (state.data?.pages.length ?? 0) <= 1 ? POLL_MS : false,
+    // All pages would be read, one after the other.
+    refetchOnWindowFocus: false,
+    // That the browser is offline is an error, which is shown.
+    networkMode: "always",
+  } as never);
+  const isFollowed = isAtTop && (query.data?.pages.length ?? 0) <= 1;
+  const isCounting = !isFollowed && query.data !== undefined;
+  const first = useQuery(schema, request, {
+    enabled: isCounting,
+    refetchInterval: POLL_MS,
+    gcTime: 0,
+    networkMode: "always",
+  });
+  const answer = useLastAnswer<readonly Page[]>(query, query.data?.pages as readonly Page[] | undefined);
+  const error = answer.error ?? (isCounting ? first.error : null);
   // Rows that arrive while pages are read move others to the next page, where they come a second time.
   const rows = useMemo(() => {
     const byKey = new Map<string, Row>();
-    for (const page of pages ?? [])
+    for (const page of answer.data ?? [])
       for (const row of rowsOf(page)) if (!byKey.has(keyOf(row))) byKey.set(keyOf(row), row);
     return [...byKey.values()];
-  }, [pages]);
-  const newest = first.data ? rowsOf(first.data as MessageShape<O>) : [];
+  }, [answer.data]);
+  const newest = first.data ? rowsOf(first.data as Page) : [];
   const known = rows[0] && keyOf(rows[0]);
   // Since the newest rows were last counted, all rows may have been read again.
-  const isCounted = first.dataUpdatedAt >= query.dataUpdatedAt;
+  const isCounted = isCounting && first.dataUpdatedAt >= query.dataUpdatedAt;
   const found = newest.findIndex((row) => keyOf(row) === known);
   return {
     rows,
     keyOf,
-    isLoaded: query.data !== undefined,
+    isLoaded: answer.data !== undefined,
     isFetching: query.isFetching,
-    error: query.error,
-    updatedAt: query.dataUpdatedAt,
+    error,
+    updatedAt: answer.updatedAt,
     hasMore: query.hasNextPage,
     loadMore: () => void (query.isFetching || query.fetchNextPage()),
-    refresh: () => void query.refetch(),
-    newRows: isLive || !isCounted ? 0 : found === -1 ? newest.length : found,
-    isLive,
+    refresh: () => {
+      void query.refetch();
+      if (isCounting) void first.refetch();
+    },
+    restart: () => {
+      const queryKey = createConnectQueryKey({
+        schema,
+        transport,
+        input: paged,
+        pageParamKey,
+        cardinality: "infinite",
+      });
+      client.setQueryData(queryKey as readonly unknown[], firstOf, { updatedAt: query.dataUpdatedAt });
+      void query.refetch();
+    },
+    newRows: !isCounted ? 0 : found === -1 ? newest.length : found,
+    isLive: isFollowed && error === null && query.failureCount === 0,
     hold,
   };
 }
+
+const firstOf = (data: InfiniteData<unknown> | undefined) =>
+  data && { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) };

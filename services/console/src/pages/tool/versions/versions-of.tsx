@@ -4,6 +4,7 @@ import { useWorkspace } from "../../../rpc/use-session.ts";
 import { VERSIONS } from "../../../text/en/tool-editor.ts";
 import { type Column, ResourceList } from "../../../ui/list/resource-list.tsx";
 import { useList } from "../../../ui/list/use-list.ts";
+import { useSetSearch } from "../../../ui/list/use-set-search.ts";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { VersionPanel } from "./version-panel.tsx";
@@ -37,8 +38,7 @@ interface VersionsOfProps {
 export function VersionsOf({ name, current, onChanged }: VersionsOfProps) {
   const workspace = useWorkspace();
   const { version, at } = route.useSearch();
-  const navigate = route.useNavigate();
-  const set = (change: object) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSetSearch();
   const list = useList(
     ToolService.method.listToolVersions,
     { workspace, name },
