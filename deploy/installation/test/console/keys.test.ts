@@ -67,6 +67,33 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await page.context().close();
   });
 
+  test("[MGMT-9] [MGMT-10] a key that is renamed before the list of tools has come keeps its tools", async () => {
+    await rig.toolgate.saveTool("another", { external_api: true, handler: "export default () => 1;" });
+    const { id } = await rig.toolgate.createKey({ name: "Slow list", tools: ["greet"], limit: 5 });
+    const page = await rig.open(`/api-keys?open=${id}`);
+    const lists = "**/toolgate.tool_runner.v1.ToolService/ListTools*";
+    await page.route(lists, (route) => route.fulfill({ status: 503 }));
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    const retry = dialog.getByRole("button", { name: "Retry" });
+    await retry.waitFor();
+    expect(await dialog.getByLabel("greet").isChecked()).toBe(true);
+    await page.unroute(lists);
+    await retry.click();
+    expect(await dialog.getByLabel("another").isChecked()).toBe(false);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.reload();
+    await page.route(lists, () => {});
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await dialog.getByLabel("Name").fill("Renamed at once");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const { key } = await rig.toolgate.manage<{ key: object }>("key_auth.v1.KeyService/GetKey", { keyId: id });
+    expect(key).toMatchObject({ name: "Renamed at once", tools: ["greet"] });
+    await page.context().close();
+  });
+
   test("[MGMT-5] [MGMT-16] [MGMT-17] [MGMT-20] [MGMT-21] [MGMT-22] the list counts calls, and the panel shows the last ones", async () => {
     const { id, secret } = await rig.toolgate.createKey({ name: "Busy", tools: ["greet"], limit: 2 });
     const statuses = [];

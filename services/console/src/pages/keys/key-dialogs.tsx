@@ -31,9 +31,9 @@ export function EditKey({ of, field, onClose, onChanged }: KeyDialogProps) {
   const workspace = useWorkspace();
   const update = useMutation(KeyService.method.updateKey);
   // The fields have the values of this version, whatever is read of the key meanwhile.
-  const [{ version }] = useState(of);
+  const [opened] = useState(of);
   return (
-    <Dialog title={`Edit ${of.name}`} onClose={onClose} {...(field && { initialFocus: first })}>
+    <Dialog title={`Edit ${opened.name}`} onClose={onClose} {...(field && { initialFocus: first })}>
       <Form
         schema={KeyValues}
         read={readKey}
@@ -42,20 +42,20 @@ export function EditKey({ of, field, onClose, onChanged }: KeyDialogProps) {
         onSubmit={async ({ name, tools, limit, expiry, allowed_networks }, overwrite) => {
           await update.mutateAsync({
             workspace,
-            keyId: of.id,
+            keyId: opened.id,
             name,
             tools: { names: tools },
             limit,
             expiry: expiryOf(expiry),
             allowedNetworks: { networks: allowed_networks },
-            expectedVersion: overwrite ? undefined : version,
+            expectedVersion: overwrite ? undefined : opened.version,
           });
           toast(`${name} is saved`);
           onChanged();
           onClose();
         }}
       >
-        <KeyFields of={of} first={field} firstRef={setFirst} />
+        <KeyFields of={opened} first={field} firstRef={setFirst} />
       </Form>
     </Dialog>
   );
