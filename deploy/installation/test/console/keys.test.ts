@@ -145,6 +145,28 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await page.context().close();
   });
 
+  test("[MGMT] a dialog stays until the answer has come, so that no secret is lost", async () => {
+    const { id } = await rig.toolgate.createKey({ name: "Ours", tools: ["greet"], limit: 5 });
+    const page = await rig.open(`/api-keys?open=${id}`);
+    const answer = Promise.withResolvers<void>();
+    await page.route("**/toolgate.key_auth.v1.KeyService/RotateKey", async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Rotate" }).click();
+    const dialog = page.getByRole("dialog");
+    const called = page.waitForRequest("**/RotateKey");
+    await dialog.getByRole("button", { name: "Rotate" }).click();
+    await called;
+    await page.keyboard.press("Escape");
+    await page.mouse.click(5, 5);
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await dialog.getByRole("button", { name: "Cancel" }).click({ force: true });
+    answer.resolve();
+    expect(await dialog.getByLabel("Secret", { exact: true }).inputValue()).toMatch(/^svc_live_/);
+    await page.context().close();
+  });
+
   test("[MGMT-9] [MGMT-11] of two admins who edit a key at once, the second is told, keeps what was typed, and decides", async () => {
     const { id } = await rig.toolgate.createKey({ name: "Shared", tools: ["greet"], limit: 5 });
     const other = await rig.addUser("admin");

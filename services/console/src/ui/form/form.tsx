@@ -2,6 +2,7 @@ import { createContext, type ReactNode, use, useId, useState } from "react";
 import * as v from "valibot";
 import { type Failure, failureOf } from "../../rpc/errors.ts";
 import { Button } from "../button.tsx";
+import { useCloseGuard } from "../dialog/close-guard.ts";
 import { DialogButtons } from "../dialog/dialog.tsx";
 import { FailureText } from "../page/failure.tsx";
 import styles from "./form.module.css";
@@ -46,6 +47,7 @@ export function Form<Schema extends v.GenericSchema>({
   const [errors, setErrors] = useState<Errors>({});
   const [failure, setFailure] = useState<Failure>();
   const [pending, setPending] = useState(false);
+  useCloseGuard(() => !pending);
   const send = async (element: HTMLFormElement, overwrite: boolean) => {
     const parsed = v.safeParse(schema, read(new FormData(element)));
     setFailure(undefined);
@@ -87,7 +89,11 @@ export function Form<Schema extends v.GenericSchema>({
         {failure && <FailureText failure={failure} />}
         {failure?.isConflict && <p>{CONFLICT}</p>}
         <DialogButtons>
-          {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+          {onCancel && (
+            <Button pending={pending} onClick={onCancel}>
+              Cancel
+            </Button>
+          )}
           {failure?.isConflict && (
             <Button type="submit" data-overwrite="true" kind="danger">
               Save over it
