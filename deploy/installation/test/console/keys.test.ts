@@ -167,6 +167,34 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await page.context().close();
   });
 
+  test("[MGMT] what was entered is discarded only after a question, and never by a click beside the dialog", async () => {
+    const page = await rig.open("/api-keys");
+    const dialog = page.getByRole("dialog", { name: "Create key" });
+    const open = async () => {
+      await page.getByRole("button", { name: "Create key" }).click();
+      await dialog.waitFor();
+    };
+    await open();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await open();
+    await dialog.getByLabel("Name").fill("Typed");
+    await page.mouse.click(5, 5);
+    const question = page.getByRole("dialog", { name: "Discard what you entered?" });
+    expect(await question.count()).toBe(0);
+    await page.keyboard.press("Escape");
+    await question.waitFor();
+    await expectAccessible(page);
+    await question.locator(":focus", { hasText: "Keep editing" }).waitFor();
+    await page.keyboard.press("Enter");
+    await question.waitFor({ state: "detached" });
+    expect(await dialog.getByLabel("Name").inputValue()).toBe("Typed");
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await question.getByRole("button", { name: "Discard" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
   test("[MGMT-9] [MGMT-11] of two admins who edit a key at once, the second is told, keeps what was typed, and decides", async () => {
     const { id } = await rig.toolgate.createKey({ name: "Shared", tools: ["greet"], limit: 5 });
     const other = await rig.addUser("admin");

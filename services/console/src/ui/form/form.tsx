@@ -2,10 +2,10 @@ import { createContext, type ReactNode, use, useId, useState } from "react";
 import * as v from "valibot";
 import { type Failure, failureOf } from "../../rpc/errors.ts";
 import { Button } from "../button.tsx";
-import { useCloseGuard } from "../dialog/close-guard.ts";
 import { DialogButtons } from "../dialog/dialog.tsx";
 import { FailureText } from "../page/failure.tsx";
 import styles from "./form.module.css";
+import { useDiscard } from "./use-discard.tsx";
 
 type Errors = Readonly<Record<string, string>>;
 /** What is wrong with the fields of the form, by name. */
@@ -47,7 +47,7 @@ export function Form<Schema extends v.GenericSchema>({
   const [errors, setErrors] = useState<Errors>({});
   const [failure, setFailure] = useState<Failure>();
   const [pending, setPending] = useState(false);
-  useCloseGuard(() => !pending);
+  const { onChange, question } = useDiscard(pending, onCancel);
   const send = async (element: HTMLFormElement, overwrite: boolean) => {
     const parsed = v.safeParse(schema, read(new FormData(element)));
     setFailure(undefined);
@@ -78,6 +78,7 @@ export function Form<Schema extends v.GenericSchema>({
       <form
         noValidate
         className={styles.form}
+        onChange={onChange}
         onSubmit={(event) => {
           event.preventDefault();
           event.stopPropagation();
@@ -104,6 +105,7 @@ export function Form<Schema extends v.GenericSchema>({
           </Button>
         </DialogButtons>
       </form>
+      {question}
     </ErrorsContext>
   );
 }
