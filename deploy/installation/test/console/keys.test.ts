@@ -224,7 +224,8 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await expectAccessible(second.page);
     await second.dialog.getByRole("button", { name: "Save over it" }).click();
     await second.dialog.waitFor({ state: "detached" });
-    expect(await stored()).toMatchObject({ name: "Renamed", limit: 5, version: 3, savedBy: other.email });
+    // Only what the second has changed is saved over: the limit of the first stays.
+    expect(await stored()).toMatchObject({ name: "Renamed", limit: 50, version: 3, savedBy: other.email });
     for (const { page } of [first, second]) await page.context().close();
   });
 

@@ -8,11 +8,12 @@ import { KEYS, OVERLAPS, revokedText } from "../../text/en/keys.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
+import { changedFields } from "../../ui/form/changed-fields.ts";
 import { Field, Form } from "../../ui/form/form.tsx";
 import { Select } from "../../ui/form/input.tsx";
 import { localTime, Time } from "../../ui/time.tsx";
 import { KeySecret } from "./create-key.tsx";
-import { expiryOf, type KeyField, KeyFields, KeyValues, readKey } from "./key-form.tsx";
+import { expiryOf, type KeyField, KeyFields, KeyValues, keyValuesOf, readKey } from "./key-form.tsx";
 
 interface KeyDialogProps {
   of: Key;
@@ -39,18 +40,18 @@ export function EditKey({ of, field, onClose, onChanged }: KeyDialogProps) {
         read={readKey}
         submit={KEYS.save}
         onCancel={onClose}
-        onSubmit={async ({ name, tools, limit, expiry, allowed_networks }, overwrite) => {
+        onSubmit={async (values, overwrite) => {
+          const { tools, expiry, allowed_networks, ...plain } = changedFields(keyValuesOf(opened), values);
           await update.mutateAsync({
             workspace,
             keyId: opened.id,
-            name,
-            tools: { names: tools },
-            limit,
-            expiry: expiryOf(expiry),
-            allowedNetworks: { networks: allowed_networks },
+            ...plain,
+            ...(tools && { tools: { names: tools } }),
+            ...(expiry !== undefined && { expiry: expiryOf(expiry) }),
+            ...(allowed_networks && { allowedNetworks: { networks: allowed_networks } }),
             expectedVersion: overwrite ? undefined : opened.version,
           });
-          toast(`${name} is saved`);
+          toast(`${values.name} is saved`);
           onChanged();
           onClose();
         }}

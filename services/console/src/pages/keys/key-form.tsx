@@ -26,6 +26,12 @@ export function expiryOf(date: string) {
   return date === "" ? { at: { case: undefined } } : { at: { case: "date" as const, value: date } };
 }
 
+/** A key as its form has it. */
+export function keyValuesOf({ name, tools, limit, expiresAt, allowedNetworks }: Key): v.InferOutput<typeof KeyValues> {
+  const expiry = expiresAt ? lastDay(timestampDate(expiresAt)) : "";
+  return { name, tools, limit, expiry, allowed_networks: allowedNetworks };
+}
+
 export type KeyField = "tools" | "limit" | "expiry" | "allowed_networks";
 
 interface KeyFieldsProps {
