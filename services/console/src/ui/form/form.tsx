@@ -32,7 +32,7 @@ interface FormProps<Schema extends v.GenericSchema> {
 }
 
 const CONFLICT =
-  "What you entered is still here. Save over it to replace the newer version, or cancel and look at what has changed.";
+  "What you entered is still here. Save over it to replace only what you changed, or cancel and look at the newer version.";
 
 const textsOf = (form: FormData): unknown => Object.fromEntries(form);
 
