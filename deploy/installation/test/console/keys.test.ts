@@ -67,6 +67,33 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await page.context().close();
   });
 
+  test("[MGMT-9] [MGMT-10] a key that is renamed before the list of tools has come keeps its tools", async () => {
+    await rig.toolgate.saveTool("another", { external_api: true, handler: "export default () => 1;" });
+    const { id } = await rig.toolgate.createKey({ name: "Slow list", tools: ["greet"], limit: 5 });
+    const page = await rig.open(`/api-keys?open=${id}`);
+    const lists = "**/toolgate.tool_runner.v1.ToolService/ListTools*";
+    await page.route(lists, (route) => route.fulfill({ status: 503 }));
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    const retry = dialog.getByRole("button", { name: "Retry" });
+    await retry.waitFor();
+    expect(await dialog.getByLabel("greet").isChecked()).toBe(true);
+    await page.unroute(lists);
+    await retry.click();
+    expect(await dialog.getByLabel("another").isChecked()).toBe(false);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.reload();
+    await page.route(lists, () => {});
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await dialog.getByLabel("Name").fill("Renamed at once");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const { key } = await rig.toolgate.manage<{ key: object }>("key_auth.v1.KeyService/GetKey", { keyId: id });
+    expect(key).toMatchObject({ name: "Renamed at once", tools: ["greet"] });
+    await page.context().close();
+  });
+
   test("[MGMT-5] [MGMT-16] [MGMT-17] [MGMT-20] [MGMT-21] [MGMT-22] the list counts calls, and the panel shows the last ones", async () => {
     const { id, secret } = await rig.toolgate.createKey({ name: "Busy", tools: ["greet"], limit: 2 });
     const statuses = [];
@@ -118,6 +145,56 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await page.context().close();
   });
 
+  test("[MGMT] a dialog stays until the answer has come, so that no secret is lost", async () => {
+    const { id } = await rig.toolgate.createKey({ name: "Ours", tools: ["greet"], limit: 5 });
+    const page = await rig.open(`/api-keys?open=${id}`);
+    const answer = Promise.withResolvers<void>();
+    await page.route("**/toolgate.key_auth.v1.KeyService/RotateKey", async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Rotate" }).click();
+    const dialog = page.getByRole("dialog");
+    const called = page.waitForRequest("**/RotateKey");
+    await dialog.getByRole("button", { name: "Rotate" }).click();
+    await called;
+    await page.keyboard.press("Escape");
+    await page.mouse.click(5, 5);
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await dialog.getByRole("button", { name: "Cancel" }).click({ force: true });
+    answer.resolve();
+    expect(await dialog.getByLabel("Secret", { exact: true }).inputValue()).toMatch(/^svc_live_/);
+    await page.context().close();
+  });
+
+  test("[MGMT] what was entered is discarded only after a question, and never by a click beside the dialog", async () => {
+    const page = await rig.open("/api-keys");
+    const dialog = page.getByRole("dialog", { name: "Create key" });
+    const open = async () => {
+      await page.getByRole("button", { name: "Create key" }).click();
+      await dialog.waitFor();
+    };
+    await open();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await open();
+    await dialog.getByLabel("Name").fill("Typed");
+    await page.mouse.click(5, 5);
+    const question = page.getByRole("dialog", { name: "Discard what you entered?" });
+    expect(await question.count()).toBe(0);
+    await page.keyboard.press("Escape");
+    await question.waitFor();
+    await expectAccessible(page);
+    await question.locator(":focus", { hasText: "Keep editing" }).waitFor();
+    await page.keyboard.press("Enter");
+    await question.waitFor({ state: "detached" });
+    expect(await dialog.getByLabel("Name").inputValue()).toBe("Typed");
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await question.getByRole("button", { name: "Discard" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
   test("[MGMT-9] [MGMT-11] of two admins who edit a key at once, the second is told, keeps what was typed, and decides", async () => {
     const { id } = await rig.toolgate.createKey({ name: "Shared", tools: ["greet"], limit: 5 });
     const other = await rig.addUser("admin");
@@ -147,7 +224,8 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await expectAccessible(second.page);
     await second.dialog.getByRole("button", { name: "Save over it" }).click();
     await second.dialog.waitFor({ state: "detached" });
-    expect(await stored()).toMatchObject({ name: "Renamed", limit: 5, version: 3, savedBy: other.email });
+    // Only what the second has changed is saved over: the limit of the first stays.
+    expect(await stored()).toMatchObject({ name: "Renamed", limit: 50, version: 3, savedBy: other.email });
     for (const { page } of [first, second]) await page.context().close();
   });
 

@@ -29,9 +29,9 @@ export async function readAllTools(workspace: string, filter: ToolsFilter): Prom
   return found;
 }
 
-/** The tools with a flag; undefined until they have come. */
-export function useToolsWith(flag: string): Tool[] | undefined {
+/** The tools with a flag: no data until they have come. */
+export function useToolsWith(flag: string) {
   const workspace = useWorkspace();
   const queryFn = () => readAllTools(workspace, { flag, summary: true });
-  return useQuery({ queryKey: ["tools with", flag, workspace], queryFn }).data;
+  return useQuery({ queryKey: ["tools with", flag, workspace], queryFn });
 }

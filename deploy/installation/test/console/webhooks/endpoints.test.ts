@@ -96,14 +96,15 @@ describe.skipIf(!chromium)("endpoints in the console", () => {
     await dialog.getByRole("checkbox", { name: "gone" }).uncheck();
     await dialog.getByLabel("Custom events by name").fill("b");
     await dialog.getByLabel("Description").fill("Mine");
-    await scene.rpc("UpdateEndpoint", { endpointId: endpoint.id, description: "Another admin's" });
+    const url = `${rig.toolgate.receiver.url}/moved`;
+    await scene.rpc("UpdateEndpoint", { endpointId: endpoint.id, url, description: "Another admin's" });
     await dialog.getByRole("button", { name: "Save", exact: true }).click();
     await dialog.getByText(`${rig.toolgate.account.email} saved version 2`).waitFor();
     expect(await scene.endpointOf(endpoint.id)).toMatchObject({ description: "Another admin's", tools: ["gone"] });
     await dialog.getByRole("button", { name: "Save over it" }).click();
     await dialog.waitFor({ state: "detached" });
     const saved = await scene.endpointOf(endpoint.id);
-    expect(saved).toMatchObject({ description: "Mine", version: 3, headerNames: ["x-kept"] });
+    expect(saved).toMatchObject({ url, description: "Mine", version: 3, headerNames: ["x-kept"] });
     expect([saved.events, saved.tools ?? []]).toEqual([["tool.completed", "custom.b"], []]);
     await page.context().close();
   });

@@ -146,7 +146,7 @@ describe.skipIf(!chromium)("hooks in the console", () => {
     expect(await hookOf(id)).toMatchObject({ name: "Theirs", limit: 60, version: 2 });
     await dialog.getByRole("button", { name: "Save over it" }).click();
     await dialog.waitFor({ state: "detached" });
-    expect(await hookOf(id)).toMatchObject({ name: "Shared", limit: 9, version: 3 });
+    expect(await hookOf(id)).toMatchObject({ name: "Theirs", limit: 9, version: 3 });
     await page.context().close();
   });
 

@@ -6,6 +6,7 @@ import { ENDPOINTS } from "../../text/en/endpoints.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
+import { changedFields } from "../../ui/form/changed-fields.ts";
 import { Form } from "../../ui/form/form.tsx";
 import { EndpointSecret } from "./create-endpoint.tsx";
 import { EndpointFields, EndpointValues, readEndpoint } from "./endpoint-form.tsx";
@@ -16,6 +17,8 @@ export interface EndpointDialogProps {
   onClose: () => void;
   onChanged: () => void;
 }
+
+type EndpointTexts = Pick<Endpoint, "url" | "description" | "events" | "tools">;
 
 /** An edit of the endpoint as it was when the dialog opened, whatever is loaded meanwhile. */
 export function EditEndpoint({ of, onClose, onChanged }: EndpointDialogProps) {
@@ -30,14 +33,15 @@ export function EditEndpoint({ of, onClose, onChanged }: EndpointDialogProps) {
         submit={ENDPOINTS.save}
         onCancel={onClose}
         onSubmit={async ({ url, description, events, tools, headers, removes_headers }, overwrite) => {
+          const changed = changedFields<EndpointTexts>(opened, { url, description, events, tools });
           const replacesHeaders = removes_headers || Object.keys(headers).length > 0;
           await update.mutateAsync({
             workspace,
             endpointId: opened.id,
-            url,
-            description,
-            events: { types: events },
-            tools: { names: tools },
+            url: changed.url,
+            description: changed.description,
+            ...(changed.events && { events: { types: events } }),
+            ...(changed.tools && { tools: { names: tools } }),
             ...(replacesHeaders && { headers: { values: headers } }),
             ...(!overwrite && { expectedVersion: opened.version }),
           });

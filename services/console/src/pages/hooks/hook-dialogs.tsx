@@ -6,6 +6,7 @@ import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOKS } from "../../text/en/hooks.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
+import { changedFields } from "../../ui/form/changed-fields.ts";
 import { Form } from "../../ui/form/form.tsx";
 import { HookValues, LimitFields, NameField, SecretField } from "./hook-form.tsx";
 import { HookSecret } from "./hook-secret.tsx";
@@ -16,6 +17,8 @@ export interface HookDialogProps {
   onClose: () => void;
   onChanged: () => void;
 }
+
+type HookLimits = Pick<Hook, "name" | "limit" | "toleranceSeconds">;
 
 export function EditHook({ of, onClose, onChanged }: HookDialogProps) {
   const workspace = useWorkspace();
@@ -28,13 +31,11 @@ export function EditHook({ of, onClose, onChanged }: HookDialogProps) {
         schema={HookValues}
         submit={HOOKS.save}
         onCancel={onClose}
-        onSubmit={async ({ name, limit, tolerance_seconds: toleranceSeconds }, overwrite) => {
+        onSubmit={async ({ name, limit, tolerance_seconds: toleranceSeconds = opened.toleranceSeconds }, overwrite) => {
           await update.mutateAsync({
             workspace,
             hookId: opened.id,
-            name,
-            limit,
-            toleranceSeconds,
+            ...changedFields<HookLimits>(opened, { name, limit, toleranceSeconds }),
             expectedVersion: overwrite ? undefined : opened.version,
           });
           toast(`${name} is saved`);

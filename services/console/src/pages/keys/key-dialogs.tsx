@@ -8,11 +8,12 @@ import { KEYS, OVERLAPS, revokedText } from "../../text/en/keys.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
+import { changedFields } from "../../ui/form/changed-fields.ts";
 import { Field, Form } from "../../ui/form/form.tsx";
 import { Select } from "../../ui/form/input.tsx";
 import { localTime, Time } from "../../ui/time.tsx";
 import { KeySecret } from "./create-key.tsx";
-import { expiryOf, type KeyField, KeyFields, KeyValues, readKey } from "./key-form.tsx";
+import { expiryOf, type KeyField, KeyFields, KeyValues, keyValuesOf, readKey } from "./key-form.tsx";
 
 interface KeyDialogProps {
   of: Key;
@@ -31,31 +32,31 @@ export function EditKey({ of, field, onClose, onChanged }: KeyDialogProps) {
   const workspace = useWorkspace();
   const update = useMutation(KeyService.method.updateKey);
   // The fields have the values of this version, whatever is read of the key meanwhile.
-  const [{ version }] = useState(of);
+  const [opened] = useState(of);
   return (
-    <Dialog title={`Edit ${of.name}`} onClose={onClose} {...(field && { initialFocus: first })}>
+    <Dialog title={`Edit ${opened.name}`} onClose={onClose} {...(field && { initialFocus: first })}>
       <Form
         schema={KeyValues}
         read={readKey}
         submit={KEYS.save}
         onCancel={onClose}
-        onSubmit={async ({ name, tools, limit, expiry, allowed_networks }, overwrite) => {
+        onSubmit={async (values, overwrite) => {
+          const { tools, expiry, allowed_networks, ...plain } = changedFields(keyValuesOf(opened), values);
           await update.mutateAsync({
             workspace,
-            keyId: of.id,
-            name,
-            tools: { names: tools },
-            limit,
-            expiry: expiryOf(expiry),
-            allowedNetworks: { networks: allowed_networks },
-            expectedVersion: overwrite ? undefined : version,
+            keyId: opened.id,
+            ...plain,
+            ...(tools && { tools: { names: tools } }),
+            ...(expiry !== undefined && { expiry: expiryOf(expiry) }),
+            ...(allowed_networks && { allowedNetworks: { networks: allowed_networks } }),
+            expectedVersion: overwrite ? undefined : opened.version,
           });
-          toast(`${name} is saved`);
+          toast(`${values.name} is saved`);
           onChanged();
           onClose();
         }}
       >
-        <KeyFields of={of} first={field} firstRef={setFirst} />
+        <KeyFields of={opened} first={field} firstRef={setFirst} />
       </Form>
     </Dialog>
   );

@@ -1,12 +1,10 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Key } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import * as v from "valibot";
-import { useToolsWith } from "../../rpc/all-tools.ts";
 import { KEYS } from "../../text/en/keys.ts";
-import { FieldGroup } from "../../ui/form/field-group.tsx";
 import { Field } from "../../ui/form/form.tsx";
-import { Checkbox, Input, TextArea } from "../../ui/form/input.tsx";
-import styles from "./keys.module.css";
+import { Input, TextArea } from "../../ui/form/input.tsx";
+import { KeyTools } from "./key-tools.tsx";
 
 export const KeyValues = v.object({
   name: v.pipe(v.string(), v.trim(), v.nonEmpty("Enter a name.")),
@@ -28,11 +26,10 @@ export function expiryOf(date: string) {
   return date === "" ? { at: { case: undefined } } : { at: { case: "date" as const, value: date } };
 }
 
-/** Released tools that are not async, and those that the key has already. */
-function useSelectableTools(selected: readonly string[]): string[] | undefined {
-  const released = useToolsWith("external_api")?.filter(({ definition }) => definition?.async !== true);
-  if (!released) return undefined;
-  return [...new Set([...selected, ...released.map(({ name }) => name)])].sort();
+/** A key as its form has it. */
+export function keyValuesOf({ name, tools, limit, expiresAt, allowedNetworks }: Key): v.InferOutput<typeof KeyValues> {
+  const expiry = expiresAt ? lastDay(timestampDate(expiresAt)) : "";
+  return { name, tools, limit, expiry, allowed_networks: allowedNetworks };
 }
 
 export type KeyField = "tools" | "limit" | "expiry" | "allowed_networks";
@@ -47,24 +44,12 @@ interface KeyFieldsProps {
 /** The fields of a key, for a new one or one that exists. */
 export function KeyFields({ of, first, firstRef }: KeyFieldsProps) {
   const refOf = (field: KeyField) => (field === first ? firstRef : undefined);
-  const tools = useSelectableTools(of?.tools ?? []);
   return (
     <>
       <Field name="name" label={KEYS.name} hint={KEYS.nameHint}>
         {(control) => <Input {...control} defaultValue={of?.name} />}
       </Field>
-      <FieldGroup name="tools" label={KEYS.tools} hint={KEYS.toolsHint}>
-        <div className={styles.tools} ref={refOf("tools")} tabIndex={-1}>
-          {tools?.length === 0 && <span className={styles.dim}>{KEYS.noTools}</span>}
-          {tools?.map((tool) => {
-            const isRed = of?.unavailableTools.includes(tool);
-            const label = isRed ? <span className={styles.red}>{`${tool} (${KEYS.callsGet403})`}</span> : tool;
-            return (
-              <Checkbox key={tool} name="tools" value={tool} label={label} defaultChecked={of?.tools.includes(tool)} />
-            );
-          })}
-        </div>
-      </FieldGroup>
+      <KeyTools of={of} firstRef={refOf("tools")} />
       <Field name="limit" label={KEYS.limit}>
         {(control) => <Input {...control} ref={refOf("limit")} inputMode="numeric" defaultValue={of?.limit ?? 60} />}
       </Field>

@@ -9,14 +9,23 @@ interface ConfirmProps {
   children: ReactNode;
   /** The verb of what happens: "Revoke key". */
   action: string;
+  cancel?: string;
   kind?: "danger" | "primary";
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
 
-/** Asks before something that cannot be undone. The focus is on Cancel. */
-export function Confirm({ title, children, action, kind = "danger", onConfirm, onClose }: ConfirmProps) {
-  const cancel = useRef<HTMLButtonElement>(null);
+/** Asks before something that cannot be undone. The focus is on Cancel. It stays until the answer has come. */
+export function Confirm({
+  title,
+  children,
+  action,
+  cancel = "Cancel",
+  kind = "danger",
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
+  const cancelButton = useRef<HTMLButtonElement>(null);
   const [pending, setPending] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   const confirm = async () => {
@@ -31,11 +40,11 @@ export function Confirm({ title, children, action, kind = "danger", onConfirm, o
     }
   };
   return (
-    <Dialog title={title} onClose={onClose} description={children} initialFocus={cancel}>
+    <Dialog title={title} onClose={() => pending || onClose()} description={children} initialFocus={cancelButton}>
       {failure && <FailureText failure={failure} />}
       <DialogButtons>
-        <Button ref={cancel} onClick={onClose}>
-          Cancel
+        <Button ref={cancelButton} pending={pending} onClick={onClose}>
+          {cancel}
         </Button>
         <Button kind={kind} pending={pending} onClick={confirm}>
           {action}

@@ -1,7 +1,8 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { Button } from "../button.tsx";
 import { Icon } from "../icon.tsx";
+import { type CloseGuard, CloseGuardContext } from "./close-guard.ts";
 import styles from "./dialog.module.css";
 
 interface DialogProps {
@@ -17,8 +18,10 @@ interface DialogProps {
 
 /** A modal dialog that is open while it is rendered. Focus returns to what opened it. */
 export function Dialog({ title, description, children, onClose, size = "small", initialFocus }: DialogProps) {
+  const guard = useRef<CloseGuard>(undefined);
+  const mayClose = (reason: string) => guard.current?.(reason) ?? true;
   return (
-    <Base.Root open onOpenChange={(open) => !open && onClose()}>
+    <Base.Root open onOpenChange={(open, { reason }) => !open && mayClose(reason) && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
         <Base.Popup className={`${styles.popup} ${styles[size]}`} initialFocus={initialFocus}>
@@ -28,7 +31,7 @@ export function Dialog({ title, description, children, onClose, size = "small", 
               {description}
             </Base.Description>
           )}
-          {children}
+          <CloseGuardContext value={guard}>{children}</CloseGuardContext>
           {/* The last in order, so that the focus begins with what the dialog is for. */}
           <Base.Close render={<Button kind="quiet" aria-label="Close" className={styles.close} />}>
             <Icon name="close" />

@@ -5,6 +5,7 @@ import { Button } from "../button.tsx";
 import { DialogButtons } from "../dialog/dialog.tsx";
 import { FailureText } from "../page/failure.tsx";
 import styles from "./form.module.css";
+import { useDiscard } from "./use-discard.tsx";
 
 type Errors = Readonly<Record<string, string>>;
 /** What is wrong with the fields of the form, by name. */
@@ -31,7 +32,7 @@ interface FormProps<Schema extends v.GenericSchema> {
 }
 
 const CONFLICT =
-  "What you entered is still here. Save over it to replace the newer version, or cancel and look at what has changed.";
+  "What you entered is still here. Save over it to replace only what you changed, or cancel and look at the newer version.";
 
 const textsOf = (form: FormData): unknown => Object.fromEntries(form);
 
@@ -46,6 +47,7 @@ export function Form<Schema extends v.GenericSchema>({
   const [errors, setErrors] = useState<Errors>({});
   const [failure, setFailure] = useState<Failure>();
   const [pending, setPending] = useState(false);
+  const { onChange, question } = useDiscard(pending, onCancel);
   const send = async (element: HTMLFormElement, overwrite: boolean) => {
     const parsed = v.safeParse(schema, read(new FormData(element)));
     setFailure(undefined);
@@ -76,6 +78,7 @@ export function Form<Schema extends v.GenericSchema>({
       <form
         noValidate
         className={styles.form}
+        onChange={onChange}
         onSubmit={(event) => {
           event.preventDefault();
           event.stopPropagation();
@@ -87,7 +90,11 @@ export function Form<Schema extends v.GenericSchema>({
         {failure && <FailureText failure={failure} />}
         {failure?.isConflict && <p>{CONFLICT}</p>}
         <DialogButtons>
-          {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+          {onCancel && (
+            <Button pending={pending} onClick={onCancel}>
+              Cancel
+            </Button>
+          )}
           {failure?.isConflict && (
             <Button type="submit" data-overwrite="true" kind="danger">
               Save over it
@@ -98,6 +105,7 @@ export function Form<Schema extends v.GenericSchema>({
           </Button>
         </DialogButtons>
       </form>
+      {question}
     </ErrorsContext>
   );
 }
