@@ -61,7 +61,7 @@ describe.skipIf(!chromium)("the audit log in the console", () => {
     const rows = page.getByRole("table", { name: "Audit" }).locator("[data-row]");
     const shows = (...texts: string[]) =>
       eventually(async () => expect(await rows.allInnerTexts()).toEqual(texts) ?? true);
-    await page.getByLabel("Id or name of an object").fill("refund");
+    await page.getByLabel("Id of an object, or name of a tool").fill("refund");
     await shows("Deleted the tool refund", "Exposed the tool refund", "Created the tool refund");
     await page.getByLabel("Action").selectOption("Created the tool");
     await shows("Created the tool refund");
