@@ -128,7 +128,14 @@ describe.skipIf(!chromium)("access to the console", () => {
     const logIn = (user: { email: string; password: string }) =>
       page.context().request.post(`${base}/session`, { data: { email: user.email, password: user.password } });
     await logIn({ email, password });
-    await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+    const create = page.getByRole("dialog").getByRole("button", { name: "Create key" });
+    // Nothing that was entered is lost while the session cannot be read.
+    await page.route(`${base}/session`, (route) => route.fulfill({ status: 503 }));
+    await create.click();
+    await page.getByRole("dialog").getByRole("alert").waitFor();
+    expect(await page.getByRole("dialog").getByLabel("Name").inputValue()).toBe("Two tabs");
+    await page.unroute(`${base}/session`);
+    await create.click();
     await page.getByRole("dialog", { name: "Key created" }).waitFor();
     await page.getByLabel("I have stored it").check();
     await page.getByRole("button", { name: "Done" }).click();

@@ -15,8 +15,8 @@ const FIELD = /^([a-z_]+(?:\.[a-z_]+)*): (.+)$/s;
 export function failureOf(error: unknown): Failure {
   const { rawMessage, code, metadata, cause } = ConnectError.from(error);
   const requestId = metadata.get("x-request-id") ?? "";
-  // What fetch throws when no answer came.
-  if (cause instanceof TypeError)
+  // What fetch throws when no answer came; a TypeError of the page itself is no failed call.
+  if (error instanceof ConnectError && cause instanceof TypeError)
     return { field: "", message: "Toolgate cannot be reached.", requestId, isConflict: false };
   const [, field = "", text = rawMessage] = code === Code.InvalidArgument ? (FIELD.exec(rawMessage) ?? []) : [];
   // Who saved a newer version comes first in a conflict, and email addresses stay as they are.

@@ -36,19 +36,31 @@ export function loginAgain(): Promise<void> {
   return waiting.promise;
 }
 
+async function readSession(): Promise<Session | undefined> {
+  const response = await fetch("/session");
+  return response.ok ? response.json() : undefined;
+}
+
 /** The session of the cookie, or undefined. */
 export async function loadSession(): Promise<Session | undefined> {
-  const response = await fetch("/session");
-  changed(response.ok ? await response.json() : undefined, false);
+  changed(await readSession(), false);
   return session;
 }
 
-/** Reads the session again, and says whether its token is another one now. A page of another user begins anew. */
+/**
+ * Reads the session again, and says whether its token is another one now. Without an answer the page stays as it is, and one of
+ * another user begins anew.
+ */
 export async function renewToken(): Promise<boolean> {
   const before = session;
-  const now = await loadSession();
-  if (before && now && now.email !== before.email) location.reload();
-  return now !== undefined && now.email === before?.email && now.csrf_token !== before.csrf_token;
+  const now = await readSession().catch(() => undefined);
+  if (!before || !now) return false;
+  if (now.email !== before.email) {
+    location.reload();
+    return false;
+  }
+  changed(now, hasEnded);
+  return now.csrf_token !== before.csrf_token;
 }
 
 /** Undefined after a login, otherwise what to tell the user. */

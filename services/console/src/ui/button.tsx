@@ -17,7 +17,7 @@ export function Button({
       {...props}
       aria-disabled={pending || undefined}
       onClick={pending ? (event) => event.preventDefault() : onClick}
-      className={`${styles.button} ${styles[kind]} ${className}`}
+      className={`${styles.button} ${styles[kind] ?? ""} ${className}`}
     />
   );
 }

@@ -94,11 +94,11 @@ interface CallRow {
 
 /** [MGMT-20] */
 const CALLS_LISTED = 50;
-// Planning over all partitions costs more than reading them. A named statement with a literal limit is planned once.
 const CALL_COLUMNS = `at, tool, status, duration_ms as "durationMs", ip, request_id as "requestId", key_id as "keyId"`;
 
 /** The last calls of a key since a time, newest first; only those of `requestId` unless it is empty. */
 export async function listCalls(db: Queryable, keyId: string, since: Date, requestId: string): Promise<CallRow[]> {
+  // Planning over all partitions costs more than reading them. A named statement with a literal limit is planned once.
   const all = {
     name: "list_calls",
     text: `select ${CALL_COLUMNS}

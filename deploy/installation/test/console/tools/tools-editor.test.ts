@@ -117,6 +117,11 @@ describe.skipIf(!chromium)("the editor of a tool", () => {
     await rewrite(page, "Example arguments", '{ "a": }');
     await page.getByRole("alert").getByText("This is not JSON yet.").waitFor();
     expect(await saveButton(page).isDisabled()).toBe(true);
+    // JavaScript would round it, and save another number.
+    for (const label of ["Example arguments", "Arguments"]) await rewrite(page, label, '{ "id": 1234567890123456789 }');
+    await page.getByText("A number has more digits than JSON numbers keep.").nth(2).waitFor();
+    expect(await page.getByRole("button", { name: "Run" }).isDisabled()).toBe(true);
+    expect(await saveButton(page).isDisabled()).toBe(true);
     expect((await saved(rig, "typed")).version).toBe(1);
     await page.context().close();
   });

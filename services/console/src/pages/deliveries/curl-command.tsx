@@ -7,6 +7,7 @@ import { DELIVERIES } from "../../text/en/deliveries.ts";
 import { Button } from "../../ui/button.tsx";
 import { useNow } from "../../ui/clock.ts";
 import { CopyButton } from "../../ui/code/copy.tsx";
+import { ScrollText } from "../../ui/code/scroll-text.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Time } from "../../ui/time.tsx";
 import styles from "./deliveries.module.css";
@@ -24,10 +25,9 @@ export function CurlCommand({ deliveryId }: { deliveryId: string }) {
       {error && <FailureText failure={failureOf(error)} />}
       {data && (
         <>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-          <pre className={styles.command} tabIndex={0} role="region" aria-label="curl command">
+          <ScrollText label="curl command" className={styles.command}>
             {data.command}
-          </pre>
+          </ScrollText>
           <p className={styles.dim}>
             {isOver ? DELIVERIES.curlOver : DELIVERIES.curlValid} <Time at={data.validUntil} exact />.
           </p>

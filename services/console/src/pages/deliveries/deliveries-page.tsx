@@ -1,10 +1,10 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { getRouteApi } from "@tanstack/react-router";
 import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { useMemo } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { DELIVERIES } from "../../text/en/deliveries.ts";
 import { ResourceList } from "../../ui/list/resource-list.tsx";
+import { timestampOf } from "../../ui/list/time-range.tsx";
 import { useList } from "../../ui/list/use-list.ts";
 import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
@@ -90,7 +90,7 @@ function requestOf({ endpoint, status, type, kind, event, request, from, to }: D
     eventType: type ?? "",
     eventId: event ?? "",
     requestId: request ?? "",
-    createdFrom: from === undefined ? undefined : timestampFromDate(new Date(from)),
-    createdTo: to === undefined ? undefined : timestampFromDate(new Date(to)),
+    createdFrom: timestampOf(from),
+    createdTo: timestampOf(to),
   };
 }

@@ -4,6 +4,7 @@ import { useWorkspace } from "../../rpc/use-session.ts";
 import { HOOK_LOG } from "../../text/en/hook-log.ts";
 import { Button } from "../../ui/button.tsx";
 import { Input, Select } from "../../ui/form/input.tsx";
+import { Hidden } from "../../ui/hidden.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { TimeRange } from "../../ui/list/time-range.tsx";
 import styles from "./hook-log.module.css";
@@ -28,7 +29,9 @@ export function HookLogFilters({ filters, onChange }: HookLogFiltersProps) {
   return (
     <>
       <fieldset className={styles.kinds}>
-        <legend className={styles.hidden}>{HOOK_LOG.kind}</legend>
+        <legend>
+          <Hidden>{HOOK_LOG.kind}</Hidden>
+        </legend>
         <Button aria-pressed={!isRefused} onClick={() => onChange({ kind: undefined })}>
           {HOOK_LOG.accepted}
         </Button>

@@ -1,14 +1,13 @@
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import type * as v from "valibot";
 import type { Search } from "../../routes/hook-log.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
+import { timestampOf } from "../../ui/list/time-range.tsx";
 import { useList } from "../../ui/list/use-list.ts";
 import { STATUSES } from "./delivery-status.tsx";
 
 export type Filters = Omit<v.InferOutput<typeof Search>, "open" | "at">;
-
-const timestampOf = (time: string | undefined) => (time === undefined ? undefined : timestampFromDate(new Date(time)));
 
 export function useAcceptedCalls(filters: Filters, isHeld: boolean) {
   const workspace = useWorkspace();

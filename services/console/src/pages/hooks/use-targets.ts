@@ -1,6 +1,9 @@
 import { createClient } from "@connectrpc/connect";
+import { useQuery as useConnectQuery } from "@connectrpc/connect-query";
 import { useQuery } from "@tanstack/react-query";
 import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
+import type { HookTarget } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { readAllTools } from "../../rpc/all-tools.ts";
 import { transport } from "../../rpc/transport.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
@@ -22,7 +25,7 @@ export interface Parameter {
 }
 
 /** [IN-48] [IN-49] [IN-51] The rule of the server, which decides in the end. */
-export function refusalOf(definition: Readonly<Record<string, unknown>>): string {
+function refusalOf(definition: Readonly<Record<string, unknown>>): string {
   if (definition.inbound_hook !== true && definition.external_api !== true) return HOOKS.isNotReleased;
   return definition.async === true ? HOOKS.isAsync : "";
 }
@@ -30,7 +33,7 @@ export function refusalOf(definition: Readonly<Record<string, unknown>>): string
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** The arguments that a tool's definition declares. */
-export function parametersOf(definition: Readonly<Record<string, unknown>>): Parameter[] {
+function parametersOf(definition: Readonly<Record<string, unknown>>): Parameter[] {
   const { properties, required } = isObject(definition.parameters) ? definition.parameters : {};
   if (!isObject(properties)) return [];
   return Object.entries(properties).map(([name, schema]) => ({
@@ -58,6 +61,17 @@ async function readAssistants(workspace: string): Promise<Target[]> {
     refusal: definition?.inboundHook === true ? "" : HOOKS.isNotReleased,
     parameters: undefined,
   }));
+}
+
+/** What the target of a hook declares: nothing known of an assistant, and of a tool that is gone. */
+export function useParametersOf(target: HookTarget | undefined) {
+  const workspace = useWorkspace();
+  const { case: kind, value: name = "" } = target?.target ?? {};
+  return useConnectQuery(
+    ToolService.method.getTool,
+    { workspace, name },
+    { enabled: kind === "tool", retry: false, select: ({ tool }) => parametersOf(tool?.definition ?? {}) },
+  );
 }
 
 /** The tools and assistants of the workspace, with what keeps a hook from running them. */

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { KEYS } from "../../text/en/keys.ts";
 import { Field } from "../../ui/form/form.tsx";
 import { Input, TextArea } from "../../ui/form/input.tsx";
-import { KeyTools } from "./key-tools.tsx";
+import { KeyToolsField } from "./key-tools-field.tsx";
 
 export const KeyValues = v.object({
   name: v.pipe(v.string(), v.trim(), v.nonEmpty("Enter a name.")),
@@ -49,7 +49,7 @@ export function KeyFields({ of, first, firstRef }: KeyFieldsProps) {
       <Field name="name" label={KEYS.name} hint={KEYS.nameHint}>
         {(control) => <Input {...control} defaultValue={of?.name} />}
       </Field>
-      <KeyTools of={of} firstRef={refOf("tools")} />
+      <KeyToolsField of={of} firstRef={refOf("tools")} />
       <Field name="limit" label={KEYS.limit}>
         {(control) => <Input {...control} ref={refOf("limit")} inputMode="numeric" defaultValue={of?.limit ?? 60} />}
       </Field>

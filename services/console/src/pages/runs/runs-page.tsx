@@ -1,4 +1,3 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
@@ -7,6 +6,7 @@ import { useMemo } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { RUNS } from "../../text/en/runs.ts";
 import { ResourceList } from "../../ui/list/resource-list.tsx";
+import { timestampOf } from "../../ui/list/time-range.tsx";
 import { useList } from "../../ui/list/use-list.ts";
 import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
@@ -36,8 +36,8 @@ export function RunsPage() {
       success: filter.outcome && OUTCOMES[filter.outcome],
       callerId: filter.caller ?? "",
       requestId: filter.request ?? "",
-      startedFrom: filter.from ? timestampFromDate(new Date(filter.from)) : undefined,
-      startedBefore: filter.to ? timestampFromDate(new Date(filter.to)) : undefined,
+      startedFrom: timestampOf(filter.from),
+      startedBefore: timestampOf(filter.to),
     },
     { rowsOf: (page) => page.executions, keyOf: (run) => run.id, isHeld: open !== undefined },
   );

@@ -1,10 +1,11 @@
 import { useIsFetching } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { useCanManage } from "../../rpc/use-session.ts";
 import { KINDS, SHELL } from "../../text/en/shell.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { Input } from "../../ui/form/input.tsx";
+import { useSettled } from "../../ui/use-settled.ts";
 import { useRequest, useRun } from "./find-by-request.ts";
 import { useEndpoints, useHooks, useKeys, useTools } from "./find-objects.ts";
 import { containing, type Found } from "./found.ts";
@@ -12,16 +13,6 @@ import { PAGES } from "./pages.ts";
 import styles from "./palette.module.css";
 
 const TYPING_MS = 150;
-
-/** The text once the user pauses. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
-}
 
 /** Everything that has this in its name or as its id, as far as the user may see it. */
 function useFound(text: string): Found[] {
@@ -57,7 +48,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   // By what it is, not by its place: results that arrive later move it.
   const [chosenKey, setChosenKey] = useState<string>();
   const text = typed.trim();
-  const settled = useSettled(text);
+  const settled = useSettled(text, TYPING_MS);
   const found = [...usePages(text), ...useFound(settled)];
   const chosen = Math.max(
     0,

@@ -1,4 +1,3 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { getRouteApi } from "@tanstack/react-router";
 import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { useMemo, useState } from "react";
@@ -7,7 +6,7 @@ import { REPLAY, UNDELIVERED } from "../../text/en/undelivered.ts";
 import { Button } from "../../ui/button.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
 import { ResourceList } from "../../ui/list/resource-list.tsx";
-import { TimeRange } from "../../ui/list/time-range.tsx";
+import { TimeRange, timestampOf } from "../../ui/list/time-range.tsx";
 import { useList } from "../../ui/list/use-list.ts";
 import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
@@ -42,8 +41,8 @@ export function UndeliveredPage() {
       workspace,
       endpointId: BigInt(endpoint ?? 0),
       types,
-      from: from === undefined ? undefined : timestampFromDate(new Date(from)),
-      to: to === undefined ? undefined : timestampFromDate(new Date(to)),
+      from: timestampOf(from),
+      to: timestampOf(to),
     },
     { rowsOf: (page) => page.events, keyOf, isHeld: isOpen },
   );

@@ -45,6 +45,7 @@ export const EDITOR = {
   maxResultHint: "1 to 1,048,576. Empty: 1,048,576.",
   wrongJson: "This is not JSON yet. Fix it before you save.",
   mustBeObject: "It must be a JSON object.",
+  inexact: "A number has more digits than JSON numbers keep. Write it as a text.",
   problems: "Problems",
   noProblems: "No problems: this can be saved.",
   checking: "Checking…",

@@ -1,3 +1,4 @@
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useEffect, useId, useRef } from "react";
 import { Input } from "../form/input.tsx";
 import styles from "./time-range.module.css";
@@ -48,6 +49,11 @@ function Moment({ label, value, onValue }: MomentProps) {
       />
     </span>
   );
+}
+
+/** A time of the URL, as the RPCs take it. */
+export function timestampOf(time: string | undefined): Timestamp | undefined {
+  return time === undefined ? undefined : timestampFromDate(new Date(time));
 }
 
 /** A time as an input of type datetime-local has it, in the reader's zone. */

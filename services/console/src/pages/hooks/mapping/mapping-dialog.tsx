@@ -2,15 +2,13 @@ import { useMutation } from "@connectrpc/connect-query";
 import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { useState } from "react";
 import * as v from "valibot";
-import { failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
 import { HOOKS } from "../../../text/en/hooks.ts";
 import { Dialog } from "../../../ui/dialog/dialog.tsx";
 import { toast } from "../../../ui/dialog/toast.tsx";
 import { Form } from "../../../ui/form/form.tsx";
-import { FailureText } from "../../../ui/page/failure.tsx";
 import type { HookDialogProps } from "../hook-dialogs.tsx";
-import { useTargets } from "../use-targets.ts";
+import { useParametersOf } from "../use-targets.ts";
 import { ArgumentsFields, argumentsValue } from "./arguments-fields.tsx";
 import { DryRunResult } from "./dry-run-result.tsx";
 import styles from "./mapping.module.css";
@@ -26,16 +24,12 @@ export function MappingDialog({ of, onClose, onChanged }: HookDialogProps) {
   const [opened] = useState(of);
   const [source, setSource] = useState(() => sourceOf(of.arguments));
   const [sample, setSample] = useState<Sample>(NO_SAMPLE);
-  const targets = useTargets();
-  const { case: kind, value: name } = opened.target?.target ?? {};
-  const target = targets.data?.find((each) => each.kind === kind && each.name === name);
+  const parameters = useParametersOf(opened.target);
   const body = useSampleBody(sample);
   const dryRun = useDryRun(opened.id, source, sample);
-  const isReady = targets.data !== undefined;
   return (
     <Dialog title={`${HOOKS.arguments} of ${opened.name}`} size="large" onClose={onClose}>
-      {targets.error && <FailureText failure={failureOf(targets.error)} onRetry={() => void targets.refetch()} />}
-      {isReady && (
+      {!parameters.isLoading && (
         <Form
           schema={v.object({ arguments: argumentsValue(source) })}
           submit={HOOKS.save}
@@ -57,7 +51,7 @@ export function MappingDialog({ of, onClose, onChanged }: HookDialogProps) {
               <ArgumentsFields
                 source={source}
                 onSource={setSource}
-                parameters={target?.parameters}
+                parameters={parameters.data}
                 suggestions={pointersIn(body)}
                 violations={dryRun.byArgument}
               />

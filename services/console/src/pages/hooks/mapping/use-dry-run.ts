@@ -1,22 +1,12 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { HookDeliveryService, type MappingViolation } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
-import { useEffect, useState } from "react";
 import { type Failure, failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
+import { useSettled } from "../../../ui/use-settled.ts";
 import { faultOf, messageOf, type Source } from "./pointers.ts";
 import type { Sample } from "./use-sample-body.ts";
 
 const TYPING_MS = 300;
-
-/** The value once it has not changed for a moment. */
-function useSettled<Value>(value: Value): Value {
-  const [settled, settle] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => settle(value), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
-}
 
 export interface DryRun {
   /** What the target would get, as JSON; empty when it would not run, or is not known yet. */
@@ -31,8 +21,8 @@ export interface DryRun {
 /** Asks the server what these arguments make of a body, as the user types. Nothing is run. */
 export function useDryRun(hookId: bigint, source: Source, sample: Sample): DryRun {
   const workspace = useWorkspace();
-  const settledSource = useSettled(source);
-  const body = useSettled(sample);
+  const settledSource = useSettled(source, TYPING_MS);
+  const body = useSettled(sample, TYPING_MS);
   const isComplete = faultOf(settledSource) === "" && (body.deliveryId !== "" || body.pasted.trim() !== "");
   const { data, error } = useQuery(
     HookDeliveryService.method.tryMapping,

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import { useState } from "react";
 import { failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
@@ -23,6 +24,7 @@ export function DryRun({ draft }: { draft: Draft }) {
   // Until they are typed, they are the example arguments.
   const text = typed ?? JSON.stringify(draft.definition.args_fixture ?? {}, null, 2);
   const args = readArgs(text);
+  const wrong = args ? undefined : hasInexactNumber(text) ? EDITOR.inexact : EDITOR.mustBeObject;
   const isBroken = Object.keys(draft.broken).length > 0;
   const start = () => {
     if (!args || isBroken) return;
@@ -33,7 +35,7 @@ export function DryRun({ draft }: { draft: Draft }) {
   return (
     <Part title={DRY_RUN.title}>
       <p className={styles.dim}>{DRY_RUN.text}</p>
-      <EditorField label={DRY_RUN.args} error={args ? undefined : EDITOR.mustBeObject}>
+      <EditorField label={DRY_RUN.args} error={wrong}>
         <CodeEditor label={DRY_RUN.args} value={text} onValue={setTyped} language="json" />
       </EditorField>
       <div>
@@ -53,6 +55,7 @@ export function DryRun({ draft }: { draft: Draft }) {
 function readArgs(text: string): JsonObject | undefined {
   try {
     const args = JSON.parse(text.trim() || "{}");
+    if (hasInexactNumber(text)) return undefined;
     return typeof args === "object" && args !== null && !Array.isArray(args) ? args : undefined;
   } catch {
     return undefined;

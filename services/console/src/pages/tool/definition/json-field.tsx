@@ -1,4 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import { type ReactNode, use, useState } from "react";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
 import { CodeEditor } from "../../../ui/code/code-editor.tsx";
@@ -59,6 +60,7 @@ function readJson(text: string, mustBeObject: boolean, isRequired: boolean): Rea
   if (text.trim() === "" && !isRequired) return { value: undefined };
   try {
     const value = JSON.parse(text) as JsonValue;
+    if (hasInexactNumber(text)) return { wrong: EDITOR.inexact };
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return mustBeObject && !isObject ? { wrong: EDITOR.mustBeObject } : { value };
   } catch {

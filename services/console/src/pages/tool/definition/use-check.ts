@@ -8,7 +8,6 @@ const TYPING_MS = 300;
 
 export interface Check {
   violations: readonly ToolViolation[];
-  newlyExposed: readonly string[];
 }
 
 /** What a save of the draft would refuse, checked by the server when the user pauses. Undefined before the first answer. */

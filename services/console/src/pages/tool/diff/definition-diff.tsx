@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { VERSIONS } from "../../../text/en/tool-editor.ts";
 import { ScrollText } from "../../../ui/code/scroll-text.tsx";
+import { Hidden } from "../../../ui/hidden.tsx";
 import { changedLines } from "./changed-lines.ts";
 import { definitionLines } from "./definition-text.ts";
 import styles from "./diff.module.css";
@@ -22,7 +23,7 @@ export function DefinitionDiff({ before, after }: { before: JsonObject; after: J
           ) : (
             <>
               <span aria-hidden="true">{line.sign === "-" ? "−" : line.sign} </span>
-              <span className={styles.hidden}>{WORDS[line.sign]} </span>
+              <Hidden>{WORDS[line.sign]} </Hidden>
               {line.text}
             </>
           )}

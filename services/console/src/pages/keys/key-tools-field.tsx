@@ -7,13 +7,13 @@ import { Checkbox } from "../../ui/form/input.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import styles from "./keys.module.css";
 
-interface KeyToolsProps {
+interface KeyToolsFieldProps {
   of: Key | undefined;
   firstRef: ((element: HTMLElement | null) => void) | undefined;
 }
 
 /** The tools that the key has, at once, and the released ones that are not async, when they have come. */
-export function KeyTools({ of, firstRef }: KeyToolsProps) {
+export function KeyToolsField({ of, firstRef }: KeyToolsFieldProps) {
   const { data, error, refetch } = useToolsWith("external_api");
   const selected = of?.tools ?? [];
   const callable = data?.filter(({ definition }) => definition?.async !== true) ?? [];
