@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test verify check unit gen format bench chart screenshots sbom clean clean-data
+.PHONY: help setup run watch debug test verify check unit gen format bench chart docs screenshots sbom clean clean-data
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -28,6 +28,7 @@ test: setup ## Types, lint, protos and tests on real servers; ends with "N passe
 
 verify: setup ## Faults, attacks, rollouts and all else that takes long: docs/testing.md (PART="faults fuzz" for some)
 	@test -d deploy/clients/node_modules || npm ci --prefix deploy/clients
+	@test -d docs/site/node_modules || npm ci --prefix docs/site
 	@sh deploy/clients/install-python.sh
 	@sh deploy/clients/install-openapi-generator.sh
 	@exec node deploy/local/src/testing/test.ts verify $(PART)
@@ -44,6 +45,10 @@ gen: setup ## Generates gen/ from proto/, documentation of events, files of the 
 	@node deploy/chart-tests/write-processes.ts
 	@biome format --write docs/events
 	@node packages/chat-widget/src/build.ts
+
+docs: setup ## Builds the documentation, which the gateway then serves under /docs
+	@test -d docs/site/node_modules || npm ci --prefix docs/site
+	@npm run --silent build --prefix docs/site
 
 screenshots: setup ## Takes the pictures of docs/admins.md (needs Chromium)
 	@SCREENSHOTS=docs/images exec vitest run deploy/installation/test/console/five-minutes.test.ts

@@ -23,7 +23,7 @@ const documents: string[] = [];
 const textOf = (path: string) => readFile(join(ROOT, path), "utf8");
 
 beforeAll(async () => {
-  const exclude = (path: string) => path.endsWith("node_modules");
+  const exclude = (path: string) => path.endsWith("node_modules") || path.startsWith("docs/site/src/content");
   for await (const path of glob(["*", `{${FOLDERS.join()}}/**`], { cwd: ROOT, exclude })) files.add(normalize(path));
   documents.push(...[...files].filter((path) => path.endsWith(".md")));
 });

@@ -7,6 +7,8 @@ export const DECLARATIONS_PATH = "/api/v1/openapi.d.ts";
 export const MCP_PATH = "/mcp";
 /** The console: its pages and files are below it. */
 export const CONSOLE_PATH = "/manage/";
+/** The documentation, where `make docs` has built it. */
+export const DOCS_PATH = "/docs/";
 
 /** [CHAT-2] The paths of chats, each with its one method. */
 export const CHAT_PATHS = {
@@ -41,7 +43,7 @@ export function isHookTarget(url: string): boolean {
 export function allowedMethod(url: string): "GET" | "POST" | undefined {
   const path = pathOf(url);
   if (path.startsWith(TOOLS_PATH) || path.startsWith(HOOKS_PATH) || path === MCP_PATH) return "POST";
-  if (path.startsWith(CONSOLE_PATH)) return "GET";
+  if (path.startsWith(CONSOLE_PATH) || path.startsWith(DOCS_PATH)) return "GET";
   if (path === EVENT_TYPES_PATH || path.startsWith(`${EVENT_TYPES_PATH}/`)) return "GET";
   if (Object.hasOwn(CHAT_PATHS, path)) return CHAT_PATHS[path as ChatPath];
   if (Object.hasOwn(CHAT_FILES, path)) return "GET";

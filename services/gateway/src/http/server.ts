@@ -16,6 +16,7 @@ import { chatRoutes } from "./chat/chat-routes.ts";
 import { consoleRoutes } from "./console/console-routes.ts";
 import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";
+import { docsRoutes } from "./docs-routes.ts";
 import { hookRoutes } from "./hooks/hook-routes.ts";
 import { rejectMethod, sendResponse } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
@@ -115,6 +116,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);
   await app.register(consoleRoutes(peers.transport("key-auth")));
+  await app.register(docsRoutes);
   const { answerLimits } = options;
   const { call } = peers;
   const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), call };

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -8,8 +9,9 @@ import { sendResponse } from "../key-api.ts";
 import { CONSOLE_PATH } from "../paths.ts";
 import { isSecure, memberRoleOf } from "../sessions/login-of-request.ts";
 import { whenClosed } from "../slots.ts";
-import { type ConsoleFile, readConsoleFiles } from "./console-files.ts";
+import { readStaticFiles, sendFile } from "../static-files.ts";
 
+const FOLDER = fileURLToPath(new URL("./built/", import.meta.resolve("@toolgate/console/index.html")));
 const TIMEOUT_MS = 10_000;
 const ASSETS = `${CONSOLE_PATH}assets/`;
 const LOGIN = `${CONSOLE_PATH}login`;
@@ -50,29 +52,22 @@ export function consoleRoutes(keyAuth: Transport) {
   }
 
   return async (app: FastifyInstance): Promise<void> => {
-    const files = await readConsoleFiles();
+    const files = await readStaticFiles(FOLDER);
     const page = files.get("index.html");
     app.get(`${ASSETS}*`, (request, reply) => {
       const file = files.get(request.url.slice(CONSOLE_PATH.length).split("?", 1)[0] ?? "");
       if (!file) return sendResponse(reply, NOT_FOUND);
-      return send(request, reply.header("cache-control", "public, max-age=31536000, immutable"), file);
+      return sendFile(request, reply.header("cache-control", "public, max-age=31536000, immutable"), file);
     });
     const showPage = async (request: FastifyRequest, reply: FastifyReply) => {
       if (!page) return sendResponse(reply, NOT_FOUND);
       reply.headers(HEADERS).header("cache-control", "no-store");
-      if (request.url.split("?", 1)[0] === LOGIN) return send(request, reply, page);
+      if (request.url.split("?", 1)[0] === LOGIN) return sendFile(request, reply, page);
       const status = await statusOf(request, reply);
       if (status === undefined) return reply.redirect(`${LOGIN}?next=${encodeURIComponent(request.url)}`, 303);
-      return send(request, reply.code(status), page);
+      return sendFile(request, reply.code(status), page);
     };
     app.get(`${CONSOLE_PATH}*`, showPage);
     app.get(CONSOLE_PATH.slice(0, -1), (_, reply) => reply.redirect(CONSOLE_PATH, 308));
   };
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, { type, body, compressed }: ConsoleFile): FastifyReply {
-  reply.headers({ "content-type": type, "x-content-type-options": "nosniff", vary: "accept-encoding" });
-  const takesBrotli = /\bbr\b/.test(String(request.headers["accept-encoding"] ?? ""));
-  if (!compressed || !takesBrotli) return reply.send(body);
-  return reply.header("content-encoding", "br").send(compressed);
 }
