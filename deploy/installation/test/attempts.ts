@@ -72,6 +72,15 @@ export const ATTEMPTS: Record<string, Attempt> = {
     request: ({ dataSourceUrl }) => ({ url: dataSourceUrl }),
     foreign: 200,
   },
+  "tool_runner.v1.DataSourceService/GetDataSource": { request: () => ({}), foreign: 200 },
+  "tool_runner.v1.DataSourceService/TestDataSource": {
+    request: ({ dataSourceUrl }) => ({ url: dataSourceUrl }),
+    foreign: 200,
+  },
+  "tool_runner.v1.DataSourceService/DryRunQuery": {
+    request: () => ({ query: { name: MARKER, sql: "select 2" } }),
+    foreign: 200,
+  },
   "tool_runner.v1.DataSourceService/SavePreparedQuery": {
     request: () => ({ query: { name: MARKER, sql: "select 2" } }),
     foreign: 200,

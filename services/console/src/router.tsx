@@ -18,6 +18,7 @@ import { Search as EventsSearch } from "./routes/events.ts";
 import { Search as HookLogSearch } from "./routes/hook-log.ts";
 import { Search as HooksSearch } from "./routes/hooks.ts";
 import { Search as KeysSearch } from "./routes/keys.ts";
+import { Search as NamedSearch } from "./routes/named-list.ts";
 import { Search as RunsSearch } from "./routes/runs.ts";
 import { parseSearch, stringifySearch, text } from "./routes/search.ts";
 import { Search as ToolSearch } from "./routes/tool.ts";
@@ -134,6 +135,34 @@ const hookLog = createRoute({
   component: lazyRouteComponent(() => import("./pages/hook-log/hook-log-page.tsx"), "HookLogPage"),
 });
 
+const variables = createRoute({
+  getParentRoute: () => managed,
+  path: "/variables",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/data/variables-page.tsx"), "VariablesPage"),
+});
+
+const secrets = createRoute({
+  getParentRoute: () => managed,
+  path: "/secrets",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/data/secrets-page.tsx"), "SecretsPage"),
+});
+
+const queries = createRoute({
+  getParentRoute: () => managed,
+  path: "/queries",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/data/queries-page.tsx"), "QueriesPage"),
+});
+
+const sheets = createRoute({
+  getParentRoute: () => managed,
+  path: "/sheets",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/data/sheets-page.tsx"), "SheetsPage"),
+});
+
 const audit = createRoute({
   getParentRoute: () => managed,
   path: "/audit",
@@ -157,6 +186,10 @@ const pages = managed.addChildren([
   events,
   hooks,
   hookLog,
+  variables,
+  secrets,
+  queries,
+  sheets,
   audit,
 ]);
 

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import { Code } from "@connectrpc/connect";
+import { QueryMode } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type HostilePostgres, startHostilePostgres } from "@toolgate/testbed/hostile-postgres";
@@ -76,6 +77,43 @@ test("[SSRF-4] a stored URL that names another host in its query is refused when
   const before = hostile.connections;
   expect(await runner.resultOf({ tool: "rows_handler", args: { count: 1 } })).toEqual({ code: "DATA_SOURCE" });
   expect(hostile.connections).toBe(before);
+});
+
+test("[DATA] an admin sees where the data source is and what is wrong with it, and never its password", async () => {
+  await use(runner.dataUrl);
+  const { hostname, port, username, password, pathname } = new URL(runner.dataUrl);
+  const { source } = await runner.dataSource.getDataSource({});
+  expect(source).toMatchObject({ host: hostname, port: Number(port), user: username, database: pathname.slice(1) });
+  expect(await runner.dataSource.testDataSource({})).toMatchObject({
+    error: "",
+    serverVersion: expect.stringMatching(/^PostgreSQL \d/),
+  });
+  const errorOf = async (url: string) => (await runner.dataSource.testDataSource({ url })).error;
+  expect(await errorOf("postgres://ada:secret@10.0.0.1/shop")).toBe("address not allowed or not resolvable");
+  expect(await errorOf(runner.dataUrl.replace(pathname, "/nowhere"))).toMatch(/"nowhere" does not exist/);
+  hostile.behave({ at: "connect", how: "hang-up" });
+  const refused = await errorOf(hostile.url);
+  hostile.behave(undefined);
+  expect(refused).not.toBe("");
+  if (password)
+    expect(
+      Object.values(source ?? {})
+        .concat(refused)
+        .join(),
+    ).not.toContain(password);
+});
+
+test("[DATA] a dry run shows a query's rows or the database's error, and changes nothing", async () => {
+  await use(runner.dataUrl);
+  const dryRun = (sql: string, mode: QueryMode, parameters = {}) =>
+    runner.dataSource.dryRunQuery({ query: { name: "draft", sql, mode }, parameters });
+  const { rowsJson, rowCount } = await dryRun("select (:n)::int * 2 as twice", QueryMode.READ, { n: 21 });
+  expect({ rows: JSON.parse(rowsJson), rowCount }).toEqual({ rows: [{ twice: 42 }], rowCount: 1 });
+  const create = "create table made_by_dry_run (n int)";
+  expect((await dryRun(create, QueryMode.READ)).error).toMatch(/read-only transaction/);
+  expect((await dryRun(create, QueryMode.WRITE)).error).toBe("");
+  expect((await dryRun("select * from made_by_dry_run", QueryMode.READ)).error).toMatch(/does not exist/);
+  await expect(dryRun("select 1; select 2", QueryMode.READ)).rejects.toMatchObject({ code: Code.InvalidArgument });
 });
 
 test("[SSRF] a data source that must use TLS but does not is refused", async () => {

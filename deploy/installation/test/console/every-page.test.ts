@@ -19,6 +19,10 @@ const PAGES = [
   "/webhooks/events",
   "/webhooks/hooks?search=a",
   "/webhooks/calls?kind=refused",
+  "/variables",
+  "/secrets",
+  "/queries",
+  "/sheets",
   "/audit?action=key.create",
   "/components",
 ];

@@ -3,7 +3,7 @@
 /* eslint-disable */
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { ListValue, Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -45,6 +45,194 @@ export declare type SetDataSourceResponse = Message<"toolgate.tool_runner.v1.Set
  * Use `create(SetDataSourceResponseSchema)` to create a new message.
  */
 export declare const SetDataSourceResponseSchema: GenMessage<SetDataSourceResponse>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.GetDataSourceRequest
+ */
+export declare type GetDataSourceRequest = Message<"toolgate.tool_runner.v1.GetDataSourceRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.GetDataSourceRequest.
+ * Use `create(GetDataSourceRequestSchema)` to create a new message.
+ */
+export declare const GetDataSourceRequestSchema: GenMessage<GetDataSourceRequest>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.DataSource
+ */
+export declare type DataSource = Message<"toolgate.tool_runner.v1.DataSource"> & {
+  /**
+   * @generated from field: string host = 1;
+   */
+  host: string;
+
+  /**
+   * @generated from field: int32 port = 2;
+   */
+  port: number;
+
+  /**
+   * @generated from field: string database = 3;
+   */
+  database: string;
+
+  /**
+   * @generated from field: string user = 4;
+   */
+  user: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp saved_at = 5;
+   */
+  savedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.DataSource.
+ * Use `create(DataSourceSchema)` to create a new message.
+ */
+export declare const DataSourceSchema: GenMessage<DataSource>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.GetDataSourceResponse
+ */
+export declare type GetDataSourceResponse = Message<"toolgate.tool_runner.v1.GetDataSourceResponse"> & {
+  /**
+   * Unset when the workspace has none.
+   *
+   * @generated from field: toolgate.tool_runner.v1.DataSource source = 1;
+   */
+  source?: DataSource | undefined;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.GetDataSourceResponse.
+ * Use `create(GetDataSourceResponseSchema)` to create a new message.
+ */
+export declare const GetDataSourceResponseSchema: GenMessage<GetDataSourceResponse>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.TestDataSourceRequest
+ */
+export declare type TestDataSourceRequest = Message<"toolgate.tool_runner.v1.TestDataSourceRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * As in SetDataSource; empty means the stored one.
+   *
+   * @generated from field: string url = 2;
+   */
+  url: string;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.TestDataSourceRequest.
+ * Use `create(TestDataSourceRequestSchema)` to create a new message.
+ */
+export declare const TestDataSourceRequestSchema: GenMessage<TestDataSourceRequest>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.TestDataSourceResponse
+ */
+export declare type TestDataSourceResponse = Message<"toolgate.tool_runner.v1.TestDataSourceResponse"> & {
+  /**
+   * What is wrong, such as "password authentication failed"; empty when the statement has run.
+   *
+   * @generated from field: string error = 1;
+   */
+  error: string;
+
+  /**
+   * Such as "PostgreSQL 16.4".
+   *
+   * @generated from field: string server_version = 2;
+   */
+  serverVersion: string;
+
+  /**
+   * @generated from field: int32 duration_ms = 3;
+   */
+  durationMs: number;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.TestDataSourceResponse.
+ * Use `create(TestDataSourceResponseSchema)` to create a new message.
+ */
+export declare const TestDataSourceResponseSchema: GenMessage<TestDataSourceResponse>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.DryRunQueryRequest
+ */
+export declare type DryRunQueryRequest = Message<"toolgate.tool_runner.v1.DryRunQueryRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: toolgate.tool_runner.v1.PreparedQuery query = 2;
+   */
+  query?: PreparedQuery | undefined;
+
+  /**
+   * A value for each :name; a missing one is null.
+   *
+   * @generated from field: google.protobuf.Struct parameters = 3;
+   */
+  parameters?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.DryRunQueryRequest.
+ * Use `create(DryRunQueryRequestSchema)` to create a new message.
+ */
+export declare const DryRunQueryRequestSchema: GenMessage<DryRunQueryRequest>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.DryRunQueryResponse
+ */
+export declare type DryRunQueryResponse = Message<"toolgate.tool_runner.v1.DryRunQueryResponse"> & {
+  /**
+   * An array of rows as objects: at most 1,000, together 4 MiB. Empty when there is an error.
+   *
+   * @generated from field: string rows_json = 1;
+   */
+  rowsJson: string;
+
+  /**
+   * How many rows the statement returned or changed.
+   *
+   * @generated from field: int32 row_count = 2;
+   */
+  rowCount: number;
+
+  /**
+   * @generated from field: int32 duration_ms = 3;
+   */
+  durationMs: number;
+
+  /**
+   * The database's own words.
+   *
+   * @generated from field: string error = 4;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.DryRunQueryResponse.
+ * Use `create(DryRunQueryResponseSchema)` to create a new message.
+ */
+export declare const DryRunQueryResponseSchema: GenMessage<DryRunQueryResponse>;
 
 /**
  * @generated from message toolgate.tool_runner.v1.PreparedQuery
@@ -615,6 +803,36 @@ export declare const DataSourceService: GenService<{
     methodKind: "unary";
     input: typeof SetDataSourceRequestSchema;
     output: typeof SetDataSourceResponseSchema;
+  },
+  /**
+   * Where the data source is; its password is never returned.
+   *
+   * @generated from rpc toolgate.tool_runner.v1.DataSourceService.GetDataSource
+   */
+  getDataSource: {
+    methodKind: "unary";
+    input: typeof GetDataSourceRequestSchema;
+    output: typeof GetDataSourceResponseSchema;
+  },
+  /**
+   * Connects and runs a statement, with a new URL before it is saved or with the stored one, and says what is wrong.
+   *
+   * @generated from rpc toolgate.tool_runner.v1.DataSourceService.TestDataSource
+   */
+  testDataSource: {
+    methodKind: "unary";
+    input: typeof TestDataSourceRequestSchema;
+    output: typeof TestDataSourceResponseSchema;
+  },
+  /**
+   * Runs a query, saved or not, in a transaction that is rolled back.
+   *
+   * @generated from rpc toolgate.tool_runner.v1.DataSourceService.DryRunQuery
+   */
+  dryRunQuery: {
+    methodKind: "unary";
+    input: typeof DryRunQueryRequestSchema;
+    output: typeof DryRunQueryResponseSchema;
   },
   /**
    * Creates or replaces a prepared query.

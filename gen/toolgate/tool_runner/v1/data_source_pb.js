@@ -10,7 +10,7 @@ import { file_toolgate_options_v1_access } from "../../options/v1/access_pb.js";
  * Describes the file toolgate/tool_runner/v1/data_source.proto.
  */
 export const file_toolgate_tool_runner_v1_data_source = /*@__PURE__*/
-  fileDesc("Cil0b29sZ2F0ZS90b29sX3J1bm5lci92MS9kYXRhX3NvdXJjZS5wcm90bxIXdG9vbGdhdGUudG9vbF9ydW5uZXIudjEiNgoUU2V0RGF0YVNvdXJjZVJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEgsKA3VybBgCIAEoCSIXChVTZXREYXRhU291cmNlUmVzcG9uc2UiXAoNUHJlcGFyZWRRdWVyeRIMCgRuYW1lGAEgASgJEgsKA3NxbBgCIAEoCRIwCgRtb2RlGAMgASgOMiIudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuUXVlcnlNb2RlImQKGFNhdmVQcmVwYXJlZFF1ZXJ5UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSNQoFcXVlcnkYAiABKAsyJi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5QcmVwYXJlZFF1ZXJ5IhsKGVNhdmVQcmVwYXJlZFF1ZXJ5UmVzcG9uc2UiQwoaTGlzdFByZXBhcmVkUXVlcmllc1JlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhIKCnBhZ2VfdG9rZW4YAiABKAkibwobTGlzdFByZXBhcmVkUXVlcmllc1Jlc3BvbnNlEjcKB3F1ZXJpZXMYASADKAsyJi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5QcmVwYXJlZFF1ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI9ChpEZWxldGVQcmVwYXJlZFF1ZXJ5UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCSIdChtEZWxldGVQcmVwYXJlZFF1ZXJ5UmVzcG9uc2UiUgoRU2F2ZVNlY3JldFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFdmFsdWUYAyABKAkSDQoFaG9zdHMYBCADKAkiFAoSU2F2ZVNlY3JldFJlc3BvbnNlImUKBlNlY3JldBIMCgRuYW1lGAEgASgJEg0KBWhvc3RzGAIgAygJEiwKCHNhdmVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghzYXZlZF9ieRgEIAEoCSInChJMaXN0U2VjcmV0c1JlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJIkcKE0xpc3RTZWNyZXRzUmVzcG9uc2USMAoHc2VjcmV0cxgBIAMoCzIfLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlNlY3JldCI2ChNEZWxldGVTZWNyZXRSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJIhYKFERlbGV0ZVNlY3JldFJlc3BvbnNlIicKCFZhcmlhYmxlEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkiXQoTU2F2ZVZhcmlhYmxlUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSMwoIdmFyaWFibGUYAiABKAsyIS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5WYXJpYWJsZSIWChRTYXZlVmFyaWFibGVSZXNwb25zZSIpChRMaXN0VmFyaWFibGVzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiTQoVTGlzdFZhcmlhYmxlc1Jlc3BvbnNlEjQKCXZhcmlhYmxlcxgBIAMoCzIhLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlZhcmlhYmxlIjgKFURlbGV0ZVZhcmlhYmxlUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCSIYChZEZWxldGVWYXJpYWJsZVJlc3BvbnNlIiYKEUxpc3RTaGVldHNSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCSIjChJMaXN0U2hlZXRzUmVzcG9uc2USDQoFbmFtZXMYASADKAkiQgoQUmVhZFNoZWV0UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRINCgVyYW5nZRgDIAEoCSI/ChFSZWFkU2hlZXRSZXNwb25zZRIqCgZ2YWx1ZXMYASABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlIjUKEkRlbGV0ZVNoZWV0UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCSIVChNEZWxldGVTaGVldFJlc3BvbnNlKlIKCVF1ZXJ5TW9kZRIaChZRVUVSWV9NT0RFX1VOU1BFQ0lGSUVEEAASEwoPUVVFUllfTU9ERV9SRUFEEAESFAoQUVVFUllfTU9ERV9XUklURRACMpcMChFEYXRhU291cmNlU2VydmljZRJ0Cg1TZXREYXRhU291cmNlEi0udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuU2V0RGF0YVNvdXJjZVJlcXVlc3QaLi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TZXREYXRhU291cmNlUmVzcG9uc2UiBIi1GAUSgAEKEVNhdmVQcmVwYXJlZFF1ZXJ5EjEudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuU2F2ZVByZXBhcmVkUXVlcnlSZXF1ZXN0GjIudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuU2F2ZVByZXBhcmVkUXVlcnlSZXNwb25zZSIEiLUYBBKGAQoTTGlzdFByZXBhcmVkUXVlcmllcxIzLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkxpc3RQcmVwYXJlZFF1ZXJpZXNSZXF1ZXN0GjQudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFByZXBhcmVkUXVlcmllc1Jlc3BvbnNlIgSItRgDEoYBChNEZWxldGVQcmVwYXJlZFF1ZXJ5EjMudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRGVsZXRlUHJlcGFyZWRRdWVyeVJlcXVlc3QaNC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EZWxldGVQcmVwYXJlZFF1ZXJ5UmVzcG9uc2UiBIi1GAQSawoKU2F2ZVNlY3JldBIqLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlNhdmVTZWNyZXRSZXF1ZXN0GisudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuU2F2ZVNlY3JldFJlc3BvbnNlIgSItRgFEm4KC0xpc3RTZWNyZXRzEisudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFNlY3JldHNSZXF1ZXN0GiwudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFNlY3JldHNSZXNwb25zZSIEiLUYBBJxCgxEZWxldGVTZWNyZXQSLC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EZWxldGVTZWNyZXRSZXF1ZXN0Gi0udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRGVsZXRlU2VjcmV0UmVzcG9uc2UiBIi1GAUScQoMU2F2ZVZhcmlhYmxlEiwudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuU2F2ZVZhcmlhYmxlUmVxdWVzdBotLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlNhdmVWYXJpYWJsZVJlc3BvbnNlIgSItRgEEnQKDUxpc3RWYXJpYWJsZXMSLS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5MaXN0VmFyaWFibGVzUmVxdWVzdBouLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkxpc3RWYXJpYWJsZXNSZXNwb25zZSIEiLUYAxJ3Cg5EZWxldGVWYXJpYWJsZRIuLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRlbGV0ZVZhcmlhYmxlUmVxdWVzdBovLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRlbGV0ZVZhcmlhYmxlUmVzcG9uc2UiBIi1GAQSawoKTGlzdFNoZWV0cxIqLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkxpc3RTaGVldHNSZXF1ZXN0GisudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFNoZWV0c1Jlc3BvbnNlIgSItRgDEmgKCVJlYWRTaGVldBIpLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlJlYWRTaGVldFJlcXVlc3QaKi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5SZWFkU2hlZXRSZXNwb25zZSIEiLUYAxJuCgtEZWxldGVTaGVldBIrLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRlbGV0ZVNoZWV0UmVxdWVzdBosLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRlbGV0ZVNoZWV0UmVzcG9uc2UiBIi1GARiBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_toolgate_options_v1_access]);
+  fileDesc("Cil0b29sZ2F0ZS90b29sX3J1bm5lci92MS9kYXRhX3NvdXJjZS5wcm90bxIXdG9vbGdhdGUudG9vbF9ydW5uZXIudjEiNgoUU2V0RGF0YVNvdXJjZVJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEgsKA3VybBgCIAEoCSIXChVTZXREYXRhU291cmNlUmVzcG9uc2UiKQoUR2V0RGF0YVNvdXJjZVJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJInYKCkRhdGFTb3VyY2USDAoEaG9zdBgBIAEoCRIMCgRwb3J0GAIgASgFEhAKCGRhdGFiYXNlGAMgASgJEgwKBHVzZXIYBCABKAkSLAoIc2F2ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkwKFUdldERhdGFTb3VyY2VSZXNwb25zZRIzCgZzb3VyY2UYASABKAsyIy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EYXRhU291cmNlIjcKFVRlc3REYXRhU291cmNlUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSCwoDdXJsGAIgASgJIlQKFlRlc3REYXRhU291cmNlUmVzcG9uc2USDQoFZXJyb3IYASABKAkSFgoOc2VydmVyX3ZlcnNpb24YAiABKAkSEwoLZHVyYXRpb25fbXMYAyABKAUiiwEKEkRyeVJ1blF1ZXJ5UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSNQoFcXVlcnkYAiABKAsyJi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5QcmVwYXJlZFF1ZXJ5EisKCnBhcmFtZXRlcnMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Il8KE0RyeVJ1blF1ZXJ5UmVzcG9uc2USEQoJcm93c19qc29uGAEgASgJEhEKCXJvd19jb3VudBgCIAEoBRITCgtkdXJhdGlvbl9tcxgDIAEoBRINCgVlcnJvchgEIAEoCSJcCg1QcmVwYXJlZFF1ZXJ5EgwKBG5hbWUYASABKAkSCwoDc3FsGAIgASgJEjAKBG1vZGUYAyABKA4yIi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5RdWVyeU1vZGUiZAoYU2F2ZVByZXBhcmVkUXVlcnlSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRI1CgVxdWVyeRgCIAEoCzImLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlByZXBhcmVkUXVlcnkiGwoZU2F2ZVByZXBhcmVkUXVlcnlSZXNwb25zZSJDChpMaXN0UHJlcGFyZWRRdWVyaWVzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSEgoKcGFnZV90b2tlbhgCIAEoCSJvChtMaXN0UHJlcGFyZWRRdWVyaWVzUmVzcG9uc2USNwoHcXVlcmllcxgBIAMoCzImLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlByZXBhcmVkUXVlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIj0KGkRlbGV0ZVByZXBhcmVkUXVlcnlSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJIh0KG0RlbGV0ZVByZXBhcmVkUXVlcnlSZXNwb25zZSJSChFTYXZlU2VjcmV0UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRINCgV2YWx1ZRgDIAEoCRINCgVob3N0cxgEIAMoCSIUChJTYXZlU2VjcmV0UmVzcG9uc2UiZQoGU2VjcmV0EgwKBG5hbWUYASABKAkSDQoFaG9zdHMYAiADKAkSLAoIc2F2ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHNhdmVkX2J5GAQgASgJIicKEkxpc3RTZWNyZXRzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiRwoTTGlzdFNlY3JldHNSZXNwb25zZRIwCgdzZWNyZXRzGAEgAygLMh8udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuU2VjcmV0IjYKE0RlbGV0ZVNlY3JldFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkiFgoURGVsZXRlU2VjcmV0UmVzcG9uc2UiJwoIVmFyaWFibGUSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJdChNTYXZlVmFyaWFibGVSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIzCgh2YXJpYWJsZRgCIAEoCzIhLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlZhcmlhYmxlIhYKFFNhdmVWYXJpYWJsZVJlc3BvbnNlIikKFExpc3RWYXJpYWJsZXNSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCSJNChVMaXN0VmFyaWFibGVzUmVzcG9uc2USNAoJdmFyaWFibGVzGAEgAygLMiEudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVmFyaWFibGUiOAoVRGVsZXRlVmFyaWFibGVSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJIhgKFkRlbGV0ZVZhcmlhYmxlUmVzcG9uc2UiJgoRTGlzdFNoZWV0c1JlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJIiMKEkxpc3RTaGVldHNSZXNwb25zZRINCgVuYW1lcxgBIAMoCSJCChBSZWFkU2hlZXRSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBXJhbmdlGAMgASgJIj8KEVJlYWRTaGVldFJlc3BvbnNlEioKBnZhbHVlcxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUiNQoSRGVsZXRlU2hlZXRSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJIhUKE0RlbGV0ZVNoZWV0UmVzcG9uc2UqUgoJUXVlcnlNb2RlEhoKFlFVRVJZX01PREVfVU5TUEVDSUZJRUQQABITCg9RVUVSWV9NT0RFX1JFQUQQARIUChBRVUVSWV9NT0RFX1dSSVRFEAIy9g4KEURhdGFTb3VyY2VTZXJ2aWNlEnQKDVNldERhdGFTb3VyY2USLS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TZXREYXRhU291cmNlUmVxdWVzdBouLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlNldERhdGFTb3VyY2VSZXNwb25zZSIEiLUYBRJ0Cg1HZXREYXRhU291cmNlEi0udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuR2V0RGF0YVNvdXJjZVJlcXVlc3QaLi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5HZXREYXRhU291cmNlUmVzcG9uc2UiBIi1GAQSdwoOVGVzdERhdGFTb3VyY2USLi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5UZXN0RGF0YVNvdXJjZVJlcXVlc3QaLy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5UZXN0RGF0YVNvdXJjZVJlc3BvbnNlIgSItRgFEm4KC0RyeVJ1blF1ZXJ5EisudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRHJ5UnVuUXVlcnlSZXF1ZXN0GiwudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRHJ5UnVuUXVlcnlSZXNwb25zZSIEiLUYBBKAAQoRU2F2ZVByZXBhcmVkUXVlcnkSMS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TYXZlUHJlcGFyZWRRdWVyeVJlcXVlc3QaMi50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TYXZlUHJlcGFyZWRRdWVyeVJlc3BvbnNlIgSItRgEEoYBChNMaXN0UHJlcGFyZWRRdWVyaWVzEjMudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFByZXBhcmVkUXVlcmllc1JlcXVlc3QaNC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5MaXN0UHJlcGFyZWRRdWVyaWVzUmVzcG9uc2UiBIi1GAMShgEKE0RlbGV0ZVByZXBhcmVkUXVlcnkSMy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EZWxldGVQcmVwYXJlZFF1ZXJ5UmVxdWVzdBo0LnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRlbGV0ZVByZXBhcmVkUXVlcnlSZXNwb25zZSIEiLUYBBJrCgpTYXZlU2VjcmV0EioudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuU2F2ZVNlY3JldFJlcXVlc3QaKy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TYXZlU2VjcmV0UmVzcG9uc2UiBIi1GAUSbgoLTGlzdFNlY3JldHMSKy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5MaXN0U2VjcmV0c1JlcXVlc3QaLC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5MaXN0U2VjcmV0c1Jlc3BvbnNlIgSItRgEEnEKDERlbGV0ZVNlY3JldBIsLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkRlbGV0ZVNlY3JldFJlcXVlc3QaLS50b29sZ2F0ZS50b29sX3J1bm5lci52MS5EZWxldGVTZWNyZXRSZXNwb25zZSIEiLUYBRJxCgxTYXZlVmFyaWFibGUSLC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TYXZlVmFyaWFibGVSZXF1ZXN0Gi0udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuU2F2ZVZhcmlhYmxlUmVzcG9uc2UiBIi1GAQSdAoNTGlzdFZhcmlhYmxlcxItLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkxpc3RWYXJpYWJsZXNSZXF1ZXN0Gi4udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFZhcmlhYmxlc1Jlc3BvbnNlIgSItRgDEncKDkRlbGV0ZVZhcmlhYmxlEi4udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRGVsZXRlVmFyaWFibGVSZXF1ZXN0Gi8udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRGVsZXRlVmFyaWFibGVSZXNwb25zZSIEiLUYBBJrCgpMaXN0U2hlZXRzEioudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuTGlzdFNoZWV0c1JlcXVlc3QaKy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5MaXN0U2hlZXRzUmVzcG9uc2UiBIi1GAMSaAoJUmVhZFNoZWV0EikudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuUmVhZFNoZWV0UmVxdWVzdBoqLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlJlYWRTaGVldFJlc3BvbnNlIgSItRgDEm4KC0RlbGV0ZVNoZWV0EisudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRGVsZXRlU2hlZXRSZXF1ZXN0GiwudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuRGVsZXRlU2hlZXRSZXNwb25zZSIEiLUYBGIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_toolgate_options_v1_access]);
 
 /**
  * Describes the message toolgate.tool_runner.v1.SetDataSourceRequest.
@@ -27,193 +27,242 @@ export const SetDataSourceResponseSchema = /*@__PURE__*/
   messageDesc(file_toolgate_tool_runner_v1_data_source, 1);
 
 /**
+ * Describes the message toolgate.tool_runner.v1.GetDataSourceRequest.
+ * Use `create(GetDataSourceRequestSchema)` to create a new message.
+ */
+export const GetDataSourceRequestSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 2);
+
+/**
+ * Describes the message toolgate.tool_runner.v1.DataSource.
+ * Use `create(DataSourceSchema)` to create a new message.
+ */
+export const DataSourceSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 3);
+
+/**
+ * Describes the message toolgate.tool_runner.v1.GetDataSourceResponse.
+ * Use `create(GetDataSourceResponseSchema)` to create a new message.
+ */
+export const GetDataSourceResponseSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 4);
+
+/**
+ * Describes the message toolgate.tool_runner.v1.TestDataSourceRequest.
+ * Use `create(TestDataSourceRequestSchema)` to create a new message.
+ */
+export const TestDataSourceRequestSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 5);
+
+/**
+ * Describes the message toolgate.tool_runner.v1.TestDataSourceResponse.
+ * Use `create(TestDataSourceResponseSchema)` to create a new message.
+ */
+export const TestDataSourceResponseSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 6);
+
+/**
+ * Describes the message toolgate.tool_runner.v1.DryRunQueryRequest.
+ * Use `create(DryRunQueryRequestSchema)` to create a new message.
+ */
+export const DryRunQueryRequestSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 7);
+
+/**
+ * Describes the message toolgate.tool_runner.v1.DryRunQueryResponse.
+ * Use `create(DryRunQueryResponseSchema)` to create a new message.
+ */
+export const DryRunQueryResponseSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 8);
+
+/**
  * Describes the message toolgate.tool_runner.v1.PreparedQuery.
  * Use `create(PreparedQuerySchema)` to create a new message.
  */
 export const PreparedQuerySchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 2);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 9);
 
 /**
  * Describes the message toolgate.tool_runner.v1.SavePreparedQueryRequest.
  * Use `create(SavePreparedQueryRequestSchema)` to create a new message.
  */
 export const SavePreparedQueryRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 3);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 10);
 
 /**
  * Describes the message toolgate.tool_runner.v1.SavePreparedQueryResponse.
  * Use `create(SavePreparedQueryResponseSchema)` to create a new message.
  */
 export const SavePreparedQueryResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 4);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 11);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListPreparedQueriesRequest.
  * Use `create(ListPreparedQueriesRequestSchema)` to create a new message.
  */
 export const ListPreparedQueriesRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 5);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 12);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListPreparedQueriesResponse.
  * Use `create(ListPreparedQueriesResponseSchema)` to create a new message.
  */
 export const ListPreparedQueriesResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 6);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 13);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DeletePreparedQueryRequest.
  * Use `create(DeletePreparedQueryRequestSchema)` to create a new message.
  */
 export const DeletePreparedQueryRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 7);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 14);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DeletePreparedQueryResponse.
  * Use `create(DeletePreparedQueryResponseSchema)` to create a new message.
  */
 export const DeletePreparedQueryResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 8);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 15);
 
 /**
  * Describes the message toolgate.tool_runner.v1.SaveSecretRequest.
  * Use `create(SaveSecretRequestSchema)` to create a new message.
  */
 export const SaveSecretRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 9);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 16);
 
 /**
  * Describes the message toolgate.tool_runner.v1.SaveSecretResponse.
  * Use `create(SaveSecretResponseSchema)` to create a new message.
  */
 export const SaveSecretResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 10);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 17);
 
 /**
  * Describes the message toolgate.tool_runner.v1.Secret.
  * Use `create(SecretSchema)` to create a new message.
  */
 export const SecretSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 11);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 18);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListSecretsRequest.
  * Use `create(ListSecretsRequestSchema)` to create a new message.
  */
 export const ListSecretsRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 12);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 19);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListSecretsResponse.
  * Use `create(ListSecretsResponseSchema)` to create a new message.
  */
 export const ListSecretsResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 13);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 20);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DeleteSecretRequest.
  * Use `create(DeleteSecretRequestSchema)` to create a new message.
  */
 export const DeleteSecretRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 14);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 21);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DeleteSecretResponse.
  * Use `create(DeleteSecretResponseSchema)` to create a new message.
  */
 export const DeleteSecretResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 15);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 22);
 
 /**
  * Describes the message toolgate.tool_runner.v1.Variable.
  * Use `create(VariableSchema)` to create a new message.
  */
 export const VariableSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 16);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 23);
 
 /**
  * Describes the message toolgate.tool_runner.v1.SaveVariableRequest.
  * Use `create(SaveVariableRequestSchema)` to create a new message.
  */
 export const SaveVariableRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 17);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 24);
 
 /**
  * Describes the message toolgate.tool_runner.v1.SaveVariableResponse.
  * Use `create(SaveVariableResponseSchema)` to create a new message.
  */
 export const SaveVariableResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 18);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 25);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListVariablesRequest.
  * Use `create(ListVariablesRequestSchema)` to create a new message.
  */
 export const ListVariablesRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 19);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 26);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListVariablesResponse.
  * Use `create(ListVariablesResponseSchema)` to create a new message.
  */
 export const ListVariablesResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 20);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 27);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DeleteVariableRequest.
  * Use `create(DeleteVariableRequestSchema)` to create a new message.
  */
 export const DeleteVariableRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 21);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 28);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DeleteVariableResponse.
  * Use `create(DeleteVariableResponseSchema)` to create a new message.
  */
 export const DeleteVariableResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 22);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 29);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListSheetsRequest.
  * Use `create(ListSheetsRequestSchema)` to create a new message.
  */
 export const ListSheetsRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 23);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 30);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ListSheetsResponse.
  * Use `create(ListSheetsResponseSchema)` to create a new message.
  */
 export const ListSheetsResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 24);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 31);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ReadSheetRequest.
  * Use `create(ReadSheetRequestSchema)` to create a new message.
  */
 export const ReadSheetRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 25);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 32);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ReadSheetResponse.
  * Use `create(ReadSheetResponseSchema)` to create a new message.
  */
 export const ReadSheetResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 26);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 33);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DeleteSheetRequest.
  * Use `create(DeleteSheetRequestSchema)` to create a new message.
  */
 export const DeleteSheetRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 27);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 34);
 
 /**
  * Describes the message toolgate.tool_runner.v1.DeleteSheetResponse.
  * Use `create(DeleteSheetResponseSchema)` to create a new message.
  */
 export const DeleteSheetResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_data_source, 28);
+  messageDesc(file_toolgate_tool_runner_v1_data_source, 35);
 
 /**
  * Describes the enum toolgate.tool_runner.v1.QueryMode.

@@ -8,9 +8,12 @@ import type { Context } from "../context.ts";
 import { getApiDescription } from "./api-description/get-api-description.ts";
 import { setApiDescription } from "./api-description/set-api-description.ts";
 import { deletePreparedQuery } from "./data-sources/delete-prepared-query.ts";
+import { dryRunQuery } from "./data-sources/dry-run-query.ts";
+import { getDataSource } from "./data-sources/get-data-source.ts";
 import { listPreparedQueries } from "./data-sources/list-prepared-queries.ts";
 import { savePreparedQuery } from "./data-sources/save-prepared-query.ts";
 import { setDataSource } from "./data-sources/set-data-source.ts";
+import { testDataSource } from "./data-sources/test-data-source.ts";
 import { getExecution } from "./executions/get-execution.ts";
 import { getHourlyCounts } from "./executions/get-hourly-counts.ts";
 import { listExecutions } from "./executions/list-executions.ts";
@@ -61,6 +64,9 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
     DataSourceService,
     bind(context, {
       setDataSource,
+      getDataSource,
+      testDataSource,
+      dryRunQuery,
       savePreparedQuery,
       listPreparedQueries,
       deletePreparedQuery,

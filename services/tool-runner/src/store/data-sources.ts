@@ -9,7 +9,12 @@ export async function saveDataSource(db: Queryable, workspaceId: string, sealedU
   );
 }
 
-export async function findDataSource(db: Queryable, workspaceId: string): Promise<Buffer | undefined> {
-  const select = `select sealed_url as "sealedUrl" from tool_runner.data_sources where workspace_id = $1`;
-  return (await firstRow<{ sealedUrl: Buffer }>(db, select, [workspaceId]))?.sealedUrl;
+interface StoredDataSource {
+  sealedUrl: Buffer;
+  savedAt: Date;
+}
+
+export function findDataSource(db: Queryable, workspaceId: string): Promise<StoredDataSource | undefined> {
+  const select = `select sealed_url as "sealedUrl", saved_at as "savedAt" from tool_runner.data_sources where workspace_id = $1`;
+  return firstRow<StoredDataSource>(db, select, [workspaceId]);
 }

@@ -24,5 +24,11 @@ export const PAGES: readonly (readonly Item[])[] = [
     { to: "/webhooks/hooks", label: SHELL.hooks, icon: "hook" },
     { to: "/webhooks/calls", label: SHELL.hookLog, icon: "list" },
   ],
+  [
+    { to: "/variables", label: SHELL.variables, icon: "braces" },
+    { to: "/secrets", label: SHELL.secrets, icon: "lock" },
+    { to: "/queries", label: SHELL.queries, icon: "database" },
+    { to: "/sheets", label: SHELL.sheets, icon: "sheet" },
+  ],
   [{ to: "/audit", label: SHELL.audit, icon: "audit" }],
 ];

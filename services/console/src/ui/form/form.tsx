@@ -65,10 +65,10 @@ export function Form<Schema extends v.GenericSchema>({
       setErrors({});
     } catch (error) {
       const refused = failureOf(error);
-      const field = refused.field.split(".")[0] ?? "";
-      const isShown = field !== "" && element.querySelector(`[name="${field}"]`) !== null;
-      setErrors(isShown ? { [field]: refused.message } : {});
-      setFailure(isShown ? undefined : refused);
+      // The server names a field of a nested message by its path, such as "query.sql".
+      const field = refused.field.split(".").find((part) => element.querySelector(`[name="${part}"]`) !== null);
+      setErrors(field ? { [field]: refused.message } : {});
+      setFailure(field ? undefined : refused);
     } finally {
       setPending(false);
     }

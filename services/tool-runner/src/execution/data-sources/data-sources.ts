@@ -75,7 +75,11 @@ export function createDataSources(
 
   return {
     async run({ workspaceId, epoch }, statement, runSignal) {
-      const sealed = await sealedUrls.get(workspaceId, epoch, () => findDataSource(deps.pool, workspaceId));
+      const sealed = await sealedUrls.get(
+        workspaceId,
+        epoch,
+        async () => (await findDataSource(deps.pool, workspaceId))?.sealedUrl,
+      );
       if (!sealed) throw new ToolError("NO_DATA_SOURCE", "the workspace has no data source");
       const key = `${workspaceId}/${sealed.toString("base64")}`;
       return withinTime(statement.timeoutMs, runSignal, async (signal) => {

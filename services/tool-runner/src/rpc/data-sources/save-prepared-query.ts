@@ -1,5 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type DataSourceService, QueryMode } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
+import {
+  type DataSourceService,
+  type PreparedQuery,
+  QueryMode,
+} from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { isSingleStatement } from "../../domain/data/named-parameters.ts";
@@ -14,9 +18,7 @@ export const savePreparedQuery: Handler<Context, typeof DataSourceService.method
   { query },
   call,
 ) => {
-  const { name = "", sql = "", mode = QueryMode.UNSPECIFIED } = query ?? {};
-  const violation = violationOf(name, sql, mode);
-  if (violation) throw new ConnectError(violation, Code.InvalidArgument);
+  const { name, sql, mode } = mustBeQuery(query);
   const stored = { name, sql, mode: mode === QueryMode.WRITE ? ("write" as const) : ("read" as const) };
   await changeWorkspace(context, call, async ({ client, principal: { workspaceId, email }, audit }) => {
     const saved = await saveRow(client, workspaceId, email, stored);
@@ -25,6 +27,13 @@ export const savePreparedQuery: Handler<Context, typeof DataSourceService.method
   });
   return {};
 };
+
+export function mustBeQuery(query: Pick<PreparedQuery, "name" | "sql" | "mode"> | undefined) {
+  const { name = "", sql = "", mode = QueryMode.UNSPECIFIED } = query ?? {};
+  const violation = violationOf(name, sql, mode);
+  if (violation) throw new ConnectError(violation, Code.InvalidArgument);
+  return { name, sql, mode };
+}
 
 function violationOf(name: string, sql: string, mode: QueryMode): string | undefined {
   if (!isToolName(name)) return "query.name: 1 to 64 letters, digits, underscores and hyphens";

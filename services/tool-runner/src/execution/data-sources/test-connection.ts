@@ -1,0 +1,35 @@
+import { exactTypes } from "@toolgate/postgres/exact-types";
+import { createForeignPool, type ForeignServer } from "@toolgate/postgres/foreign-pool";
+import { ToolError } from "../errors.ts";
+import { runStatement } from "./run-statement.ts";
+
+const TIMEOUT_MS = 10_000;
+const STATEMENT = {
+  text: "select 'PostgreSQL ' || current_setting('server_version') as version",
+  values: [],
+  readOnly: true,
+  keep: false,
+  timeoutMs: TIMEOUT_MS,
+};
+
+/** Opens one connection and runs a statement. `error` has the server's own words. */
+export async function testConnection(server: ForeignServer, callSignal: AbortSignal) {
+  const startedAt = performance.now();
+  const timeUp = AbortSignal.timeout(TIMEOUT_MS);
+  const pool = createForeignPool(server, {
+    maxConnections: 1,
+    applicationName: "toolgate connection test",
+    types: exactTypes(JSON.parse),
+  });
+  try {
+    const { rows } = await runStatement(pool, STATEMENT, AbortSignal.any([timeUp, callSignal]));
+    const [row]: { version: string }[] = JSON.parse(rows.parts().join(""));
+    return { serverVersion: row?.version ?? "", durationMs: Math.round(performance.now() - startedAt) };
+  } catch (error) {
+    if (timeUp.aborted) return { error: `no answer within ${TIMEOUT_MS / 1000} s` };
+    if (!(error instanceof ToolError)) throw error;
+    return { error: error.detail ?? error.message };
+  } finally {
+    await pool.end();
+  }
+}
