@@ -3,10 +3,9 @@ import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { openConnections } from "@toolgate/service-host/connections";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
-import { createRunTool, createVerifyKey } from "./clients/hot-calls.ts";
 import { createReceiveHook } from "./clients/inbound-hook.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
-import { closingConnections } from "./http/close-connections.ts";
+import { closeConnections } from "./http/close-connections.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createGatewaySlots } from "./http/slots.ts";
 import { createUsageRecorder } from "./http/tools/verified-call.ts";
@@ -24,8 +23,8 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
   await using resources = new AsyncDisposableStack();
   const { bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
   const calls = {
-    verifyKey: createVerifyKey(peers.call(VerifyService.method.verify)),
-    runTool: createRunTool(peers.call(RunService.method.run)),
+    verify: peers.call(VerifyService.method.verify),
+    run: peers.call(RunService.method.run),
     usage: resources.use(createUsageRecorder(bus)),
     slots: createGatewaySlots(),
     log,
@@ -33,7 +32,6 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
   };
   const receiveHook = createReceiveHook(peers.call(ReceiveService.method.receive));
   const app = await createHttpServer({ ...config, calls, receiveHook, peers, log });
-  const closeConnections = closingConnections(app.server);
   await app.listen({ host: config.host, port: config.port });
   // Closing waits for the calls under way and closes idle connections.
   resources.defer(() => app.close());
@@ -47,7 +45,7 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
     },
     async drain() {
       const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs);
-      await closeConnections(Math.min(config.drainIdleMs, config.drainMs));
+      await closeConnections(app.server, Math.min(config.drainIdleMs, config.drainMs));
       await app.close().finally(() => clearTimeout(cut));
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -4,7 +4,6 @@ import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { type VerifyRequest, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { generateSecret } from "@toolgate/rules/api-key-secret";
 import { expect, test } from "vitest";
-import { createVerifyKey } from "../src/clients/hot-calls.ts";
 import { testServer } from "./test-server.ts";
 
 /** Collects the client addresses that the gateway reports to Verify and with a login. */
@@ -17,11 +16,11 @@ async function gateway(trustedProxies: string[]) {
       return { token: "t" };
     });
   });
-  const verifyKey = createVerifyKey(async (request) => {
+  const verify = async (request: VerifyRequest) => {
     verified.push(request);
     return create(VerifyResponseSchema);
-  });
-  const app = await testServer({ calls: { verifyKey }, transports: { "key-auth": keyAuth }, trustedProxies });
+  };
+  const app = await testServer({ calls: { verify }, transports: { "key-auth": keyAuth }, trustedProxies });
   const addresses = async (forwardedFor: string | undefined, remoteAddress = "127.0.0.1") => {
     verified.length = 0;
     const headers = {

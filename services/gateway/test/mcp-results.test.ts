@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
-import { KeyVerdictSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { ToolDescriptionSchema, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { generateSecret } from "@toolgate/rules/api-key-secret";
@@ -24,9 +24,11 @@ async function gateway({ result = '{"success":true}' }) {
   });
   const app = await testServer({
     calls: {
-      verifyKey: async () =>
-        create(KeyVerdictSchema, { keyId: "k", workspaceId: "acme", admitted: true, limit: 5, tools: ["echo"] }),
-      runTool: async (_, { body }) => {
+      verify: async () => {
+        const key = { keyId: "k", workspaceId: "acme", admitted: true, limit: 5, tools: ["echo"] };
+        return create(VerifyResponseSchema, { key });
+      },
+      run: async ({ body }) => {
         bodies.push(Buffer.from(body).toString());
         return create(RunResponseSchema, { outcome: { case: "resultJson", value: Buffer.from(result) } });
       },

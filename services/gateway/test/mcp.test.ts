@@ -1,11 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { generateSecret } from "@toolgate/rules/api-key-secret";
+import { generateSecret, hashSecret } from "@toolgate/rules/api-key-secret";
 import { expect, test } from "vitest";
-import { createVerifyKey } from "../src/clients/hot-calls.ts";
 import { testServer } from "./test-server.ts";
 
 /** A gateway whose services are down; its key is valid until its call is counted, or longer. */
@@ -13,11 +12,11 @@ async function gateway(validWhenCounted: boolean) {
   const logged: number[] = [];
   const app = await testServer({
     calls: {
-      verifyKey: createVerifyKey(async ({ count }) => {
-        const key = create(KeyVerdictSchema, { keyId: "k", admitted: true, limit: 5, remaining: 4, tools: ["echo"] });
+      verify: async ({ count }) => {
+        const key = { keyId: "k", admitted: true, limit: 5, remaining: 4, tools: ["echo"] };
         return create(VerifyResponseSchema, count && !validWhenCounted ? {} : { key });
-      }),
-      runTool: () => Promise.reject(new Error("secret detail")),
+      },
+      run: () => Promise.reject(new Error("secret detail")),
       usage: { add: async ({ status }) => void logged.push(status), async [Symbol.asyncDispose]() {} },
     },
   });
@@ -53,14 +52,14 @@ test("[ERR-17] [ERR-18] an unexpected error is logged as 500 and does not reveal
 
 /** A gateway whose chat service allows https://shop.example for the workspace of the key, and others elsewhere. */
 async function gatewayWithOrigins() {
-  const key = create(KeyVerdictSchema, { keyId: "k", workspaceId: "acme", admitted: true, limit: 5, tools: [] });
+  const key = { keyId: "k", workspaceId: "acme", admitted: true, limit: 5, tools: [] };
   let lookups = 0;
   const app = await testServer({
     publicUrl: "https://api.example.com",
     calls: {
-      verifyKey: async () => {
+      verify: async () => {
         lookups += 1;
-        return key;
+        return create(VerifyResponseSchema, { key });
       },
     },
     transports: {
@@ -122,12 +121,12 @@ async function gatewayWithNotes() {
   const logged: number[] = [];
   const app = await testServer({
     calls: {
-      verifyKey: async (given, { tool, count }) => {
+      verify: async ({ secretHash, tool, count }) => {
         verified.push({ tool, count });
-        if (given !== secret) return undefined;
-        return create(KeyVerdictSchema, { keyId: "k", workspaceId: "acme", admitted: true, limit: 5, remaining: 4 });
+        const key = { keyId: "k", workspaceId: "acme", admitted: true, limit: 5, remaining: 4 };
+        return create(VerifyResponseSchema, hashSecret(secret).equals(secretHash) ? { key } : {});
       },
-      runTool: async () =>
+      run: async () =>
         create(RunResponseSchema, { outcome: { case: "resultJson", value: Buffer.from('{"success":true}') } }),
       usage: { add: async ({ status }) => void logged.push(status), async [Symbol.asyncDispose]() {} },
     },

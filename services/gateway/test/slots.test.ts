@@ -5,9 +5,9 @@ import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { ReceiveResponseSchema } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
-import { KeyVerdictSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { generateSecret } from "@toolgate/rules/api-key-secret";
+import { generateSecret, hashSecret } from "@toolgate/rules/api-key-secret";
 import { createSlots } from "@toolgate/slots/slots";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -51,11 +51,12 @@ async function gateway(slots: Partial<GatewaySlots>) {
   });
   const app = await testServer({
     calls: {
-      verifyKey: async (secret) => {
-        const [workspaceId = ""] = [...secretOf].find(([, known]) => known === secret) ?? [];
-        return create(KeyVerdictSchema, { keyId: "k", workspaceId, admitted: true, limit: 10, tools: ["slow"] });
+      verify: async ({ secretHash }) => {
+        const [workspaceId = ""] = [...secretOf].find(([, known]) => hashSecret(known).equals(secretHash)) ?? [];
+        const key = { keyId: "k", workspaceId, admitted: true, limit: 10, tools: ["slow"] };
+        return create(VerifyResponseSchema, { key });
       },
-      async runTool({ workspaceId }): Promise<RunResponse> {
+      async run({ workspaceId }): Promise<RunResponse> {
         await work(workspaceId);
         return create(RunResponseSchema, { outcome: { case: "resultJson", value: Buffer.from("{}") } });
       },

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { create } from "@bufbuild/protobuf";
-import { type KeyVerdict, KeyVerdictSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { type KeyVerdict, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { generateSecret } from "@toolgate/rules/api-key-secret";
 import { eventually } from "@toolgate/testbed/eventually";
@@ -18,14 +18,14 @@ async function callSlowly(tookMs: number, later: Partial<KeyVerdict> | Error | u
   await using app = await testServer({
     calls: {
       now: () => nowMs,
-      async verifyKey(_secret, { count }) {
+      async verify({ count }) {
         seen.verified.push(count);
-        if (count) return create(KeyVerdictSchema, { ...VALID, grant: "first" });
+        if (count) return create(VerifyResponseSchema, { key: { ...VALID, grant: "first" } });
         if (later instanceof Error) throw later;
-        return later && create(KeyVerdictSchema, { ...VALID, ...(later as typeof VALID) });
+        return create(VerifyResponseSchema, later && { key: { ...VALID, ...(later as typeof VALID) } });
       },
-      async runTool({ grant }) {
-        seen.granted.push(grant);
+      async run({ caller }) {
+        if (caller.case === "key") seen.granted.push(caller.value.grant);
         return create(RunResponseSchema, { outcome: { case: "resultJson", value: Buffer.from("{}") } });
       },
       usage: { add: async ({ status }) => void seen.statuses.push(status), async [Symbol.asyncDispose]() {} },

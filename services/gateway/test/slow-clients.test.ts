@@ -5,7 +5,7 @@ import { createRouterTransport } from "@connectrpc/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { UsageRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
-import { KeyVerdictSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { InvalidArgumentsSchema, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { generateSecret } from "@toolgate/rules/api-key-secret";
 import { createLogger } from "@toolgate/service-host/logger";
@@ -30,13 +30,13 @@ const peers: Peers = { transport: () => nobody, call: () => unused };
 
 /** The HTTP server with one key that is always valid and a tool that takes no arguments. */
 async function startServer(usage: UsageRecord[] = [], requestTimeoutMs = REQUEST_TIMEOUT_MS) {
-  const key = create(KeyVerdictSchema, { keyId: "k", admitted: true, limit: 60, remaining: 59, toolListed: true });
+  const key = { keyId: "k", admitted: true, limit: 60, remaining: 59, toolListed: true };
   const value = create(InvalidArgumentsSchema);
   const refusal = create(RunResponseSchema, { outcome: { case: "invalidArguments", value } });
   const app = await testServer({
     calls: {
-      verifyKey: async () => key,
-      runTool: async () => refusal,
+      verify: async () => create(VerifyResponseSchema, { key }),
+      run: async () => refusal,
       usage: { add: async (record) => void usage.push(record), async [Symbol.asyncDispose]() {} },
     },
     transports: { "key-auth": nobody },

@@ -20,8 +20,8 @@ export function testServer({
   const log = createLogger({ service: "gateway", level: "silent" });
   return createHttpServer({
     calls: {
-      verifyKey: notExpected,
-      runTool: notExpected,
+      verify: notExpected,
+      run: notExpected,
       usage: { add: async () => {}, async [Symbol.asyncDispose]() {} },
       slots: createGatewaySlots(),
       log,

@@ -4,20 +4,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 const CHECK_EVERY_MS = 50;
 
 /**
- * Closes connections that clients keep open: from the call of the returned function on, each ends with its next response,
- * whose `connection: close` says so. Resolves when there is no connection any more, or after `withinMs`. A server that closes
- * idle connections immediately cuts those on which a request is on its way, and its client cannot know whether it was handled.
+ * Closes connections that clients keep open: from now on, each ends with its next response, whose `connection: close` says
+ * so. Resolves when there is no connection any more, or after `withinMs`. A server that closes idle connections immediately
+ * cuts those on which a request is on its way, and its client cannot know whether it was handled.
  */
-export function closingConnections(server: Server): (withinMs: number) => Promise<void> {
-  let isClosing = false;
+export async function closeConnections(server: Server, withinMs: number): Promise<void> {
   server.prependListener("request", (_request, response) => {
-    if (isClosing) response.shouldKeepAlive = false;
+    response.shouldKeepAlive = false;
   });
-  return async (withinMs) => {
-    isClosing = true;
-    const end = performance.now() + withinMs;
-    while (performance.now() < end && (await connectionsOf(server)) > 0) await sleep(CHECK_EVERY_MS);
-  };
+  const end = performance.now() + withinMs;
+  while (performance.now() < end && (await connectionsOf(server)) > 0) await sleep(CHECK_EVERY_MS);
 }
 
 function connectionsOf(server: Server): Promise<number> {

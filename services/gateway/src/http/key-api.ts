@@ -1,5 +1,8 @@
-import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type KeyVerdict, VerifyRequestSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
+import { hashSecret } from "@toolgate/rules/api-key-secret";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { CallContext } from "../context.ts";
 import { tagMatches } from "../domain/entity-tag.ts";
@@ -12,6 +15,9 @@ import {
   rateLimitFields,
   UNAUTHENTICATED,
 } from "../domain/responses.ts";
+
+/** For a request that is not a call. */
+const UNCOUNTED = { tool: "", count: false };
 
 export function sendResponse(reply: FastifyReply, { status, code, body, headers = {} }: ApiResponse): FastifyReply {
   if (code !== undefined) reply.header(ERROR_CODE_HEADER, code);
@@ -48,7 +54,7 @@ export async function keyOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<KeyVerdict | undefined> {
-  const key = await verifyUncounted(context, request);
+  const key = await verifyKey(context, request, UNCOUNTED);
   if (key) setLimitHeaders(reply, key, context.now());
   else sendResponse(reply, UNAUTHENTICATED);
   return key;
@@ -64,7 +70,7 @@ export async function rejectMethod(
   reply: FastifyReply,
   allow: string,
 ): Promise<FastifyReply> {
-  const key = await verifyUncounted(context, request).catch((error: unknown) => {
+  const key = await verifyKey(context, request, UNCOUNTED).catch((error: unknown) => {
     context.log.warn({ err: error }, "key not looked up");
     return undefined;
   });
@@ -72,12 +78,28 @@ export async function rejectMethod(
   return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
 }
 
-/** Undefined: the key is not valid, or the client disconnected before its address was read, which Node has forgotten then. */
-export async function verifyUncounted(
-  { verifyKey }: CallContext,
-  { headers, ip }: FastifyRequest,
+/**
+ * Undefined: the key is missing or not valid, may not be used from this address, or the client disconnected before its
+ * address was read, which Node has forgotten then. `tool` is empty when none is called; then the verdict lists the tools of
+ * the key.
+ */
+export async function verifyKey(
+  { verify }: CallContext,
+  { headers, ip }: Pick<FastifyRequest, "headers" | "ip">,
+  { tool, count }: { tool: string; count: boolean },
 ): Promise<KeyVerdict | undefined> {
   const secret = apiKeyOf(headers.authorization);
   if (secret === undefined || ip === undefined) return undefined;
-  return verifyKey(secret, { tool: "", count: false, clientIp: canonicalIp(ip) });
+  const request = create(VerifyRequestSchema, {
+    secretHash: hashSecret(secret),
+    tool,
+    count,
+    clientIp: canonicalIp(ip),
+  });
+  const { key } = await verify(request).catch((error: unknown) => {
+    // The replica is down; another one gives the same verdict. At worst the call is counted twice.
+    if (error instanceof ConnectError && error.code === Code.Unavailable) return verify(request);
+    throw error;
+  });
+  return key;
 }

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { Violation } from "../domain/responses.ts";
 
 /** A body as received; empty where a fault says why it could not be read. */
 export interface RequestBytes {
@@ -7,7 +6,7 @@ export interface RequestBytes {
   fault?: BodyFault;
 }
 
-type BodyFault = "too-large" | "cut-short";
+export type BodyFault = "too-large" | "cut-short";
 
 /** Of a call of a tool. */
 export const MAX_CALL_BYTES = 1024 * 1024;
@@ -52,14 +51,4 @@ export function readBytes(request: IncomingMessage, maxBytes: number): Promise<R
     request.on("end", () => resolve({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) }));
     for (const event of ["error", "close"]) request.on(event, () => fail("cut-short"));
   });
-}
-
-const VIOLATIONS = { "too-large": `body larger than ${MAX_CALL_BYTES} bytes`, "cut-short": "body ended too early" };
-
-/** Reads the body of a call of a tool; empty when it could not be read, for the reason in `violation`. Never rejects. */
-export async function readCallBody(
-  request: IncomingMessage,
-): Promise<{ bytes: Uint8Array; violation: Violation | undefined }> {
-  const { bytes, fault } = await readBytes(request, MAX_CALL_BYTES);
-  return { bytes, violation: fault && { field: "", rule: "body", message: VIOLATIONS[fault] } };
 }

@@ -13,7 +13,6 @@ import { isDeeperThan } from "@toolgate/rules/json-object";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { sorted } from "../../domain/descriptions/openapi.ts";
-import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import {
   type ApiResponse,
   INTERNAL_ERROR,
@@ -23,8 +22,7 @@ import {
 } from "../../domain/responses.ts";
 import { refusalOfDescription } from "../descriptions/description-routes.ts";
 import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
-import { runVerified } from "../tools/tool-call.ts";
-import { arrivalOf, logCall, refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
+import { logCall, refusalOf, runVerified, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
 import { MAX_JSON_LEVELS } from "./mcp-message.ts";
 
 /** One HTTP request of an MCP client, and its outcome if it called a tool. */
@@ -102,16 +100,13 @@ async function callTool(
   tool: string,
   args: Record<string, unknown>,
 ): Promise<ApiResponse> {
-  const { headers } = exchange.request;
-  const secret = apiKeyOf(headers.authorization);
-  const call = await verifyCall(context, { secret, tool, ...arrivalOf(context, exchange.request) });
+  const { request, fault } = exchange;
+  const call = await verifyCall(context, request, tool);
   if (!call) return UNAUTHENTICATED;
   exchange.call = call;
   const body = Buffer.from(JSON.stringify({ args }));
-  const { key: idempotencyKey, violation } = readIdempotencyKey(headers[IDEMPOTENCY_KEY_HEADER]);
-  const bodyFault = exchange.fault ?? violation;
   const refusal = refusalOf(call, context.now());
-  const response = refusal ?? (await runVerified(context, call, { body, bodyFault, idempotencyKey }));
+  const response = refusal ?? (await runVerified(context, call, request, { body, violation: fault }));
   await logCall(context, call, response.status);
   return response;
 }
