@@ -1,33 +1,39 @@
+import { type CallCounter, createCallCounter } from "@toolgate/epoch/call-counter";
 import { createEpochs, type Epochs } from "@toolgate/epoch/epoch";
 import type { connectRedis } from "@toolgate/epoch/redis";
-import { createRowLoader } from "@toolgate/epoch/row-loader";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { type Grant, signGrant } from "@toolgate/service-host/identity/grant-token";
+import { signPrincipal } from "@toolgate/service-host/identity/principal-token";
+import type { Principal } from "@toolgate/service-host/principal";
 import type { ServiceHost } from "@toolgate/service-host/service";
 import { createTools, type Tools } from "./clients/tools.ts";
 import type { Config } from "./config.ts";
 import { createDevices, type Devices } from "./domain/devices.ts";
 import { createBackground } from "./events/background.ts";
 import { createPasswordHashes, type PasswordHashes } from "./login/password-hashes.ts";
-import { createPrincipals, type Principals } from "./login/principals.ts";
+import { createSignedTexts, type SignedTexts } from "./login/signed-texts.ts";
+import { createHotSigner, createSigners } from "./login/signing-keys.ts";
 import { createLoginThrottle, type LoginThrottle } from "./login/throttle.ts";
 import { createTokens, type Tokens } from "./login/tokens.ts";
 import { listSigningKeys } from "./store/signing-keys.ts";
 import { loadForVerification } from "./store/verification.ts";
-import { type Admission, createRedisAdmission } from "./verification/admission.ts";
-import { createGrants, type Grants } from "./verification/grants.ts";
-import { createVerifier, type Verifier } from "./verification/verifier.ts";
+import { createVerifiableKeys, type VerifiableKeys } from "./verification/verifiable-keys.ts";
+
+const MAX_CACHED_PRINCIPALS = 10_000;
+const MAX_CACHED_GRANTS = 20_000;
 
 /** What the RPC handlers work with. */
 export interface Context {
   pool: Pool;
   epochs: Epochs;
   tools: Tools;
-  admission: Pick<Admission, "used" | "lastAccepted">;
-  verifier: Verifier;
+  keys: VerifiableKeys;
+  /** The calls of keys. */
+  counter: CallCounter;
   tokens: Tokens;
-  principals: Principals;
-  grants: Grants;
+  principalText: SignedTexts<Principal>;
+  grantText: SignedTexts<Grant>;
   throttle: LoginThrottle;
   devices: Devices;
   passwordHashes: PasswordHashes;
@@ -53,27 +59,32 @@ export function createContext(
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const clock = () => new Date(now());
   const signing = { signingKeys: () => listSigningKeys(pool), box: secretBox, now: clock };
-  const admission = createRedisAdmission(redis);
-  const verifier = createVerifier({
-    redis,
-    admission,
-    load: createRowLoader({
-      query: (hashes) => loadForVerification(pool, hashes),
-      hashOf: (row) => row.secretHash,
-      now,
-    }),
-    now,
-    onAdmissionError: onError("redis cannot decide; deciding from postgres"),
-  });
+  const counter = createCallCounter(redis, { kind: "key", counters: "toolgate:calls", lastKey: "toolgate:accepted" });
   return {
     pool,
     epochs: createEpochs(redis),
     tools: createTools(peers.transport("tool-runner")),
-    admission,
-    verifier,
+    keys: createVerifiableKeys({
+      query: (hashes) => loadForVerification(pool, hashes),
+      counter,
+      redis,
+      now,
+      onRedisError: onError("redis cannot decide; deciding from postgres"),
+    }),
+    counter,
     tokens: createTokens(signing),
-    principals: createPrincipals(signing),
-    grants: createGrants({ ...signing, onError: onError("signing keys") }),
+    principalText: createSignedTexts({
+      sign: signPrincipal,
+      signer: createSigners(signing),
+      now,
+      maxCached: MAX_CACHED_PRINCIPALS,
+    }),
+    grantText: createSignedTexts({
+      sign: signGrant,
+      signer: createHotSigner({ ...signing, onError: onError("signing keys") }),
+      now,
+      maxCached: MAX_CACHED_GRANTS,
+    }),
     passwordHashes: createPasswordHashes(),
     devices: createDevices({ keys: sealingKeys, now }),
     throttle: createLoginThrottle(redis),

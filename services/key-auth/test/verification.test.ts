@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { KEEP_FOR_MS, RELOAD_AFTER_MS, RETRY_AFTER_MS } from "@toolgate/epoch/cache";
+import { createCallCounter } from "@toolgate/epoch/call-counter";
 import { createEpochs } from "@toolgate/epoch/epoch";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { createRowLoader, MAX_QUERIES_IN_FLIGHT, UNKNOWN_FOR_MS } from "@toolgate/epoch/row-loader";
@@ -8,8 +9,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { expect, test } from "vitest";
 import type { VerificationRow } from "../src/store/verification.ts";
-import { createRedisAdmission } from "../src/verification/admission.ts";
-import { createVerifier } from "../src/verification/verifier.ts";
+import { createVerifiableKeys, isUsable } from "../src/verification/verifiable-keys.ts";
 import { earlyInMinute } from "./running-key-auth.ts";
 
 function newRow(tools: string[] = []): VerificationRow {
@@ -32,20 +32,14 @@ function newRow(tools: string[] = []): VerificationRow {
 const hashOf = (row: VerificationRow) => row.secretHash;
 
 /** A verifier on real epochs, with its own clock and rows; a test can stop Postgres. */
-async function verifierRig({
-  rows = [newRow()],
-  maxCachedBytes,
-}: {
-  rows?: VerificationRow[];
-  maxCachedBytes?: number;
-} = {}) {
+async function verifierRig({ rows = [newRow()], maxBytes }: { rows?: VerificationRow[]; maxBytes?: number } = {}) {
   const redis = connectRedis({ url: serversOfRun().redisUrl, name: "test", onError: () => {} });
   await untilReady(redis, 60_000);
   const row = rows[0] as VerificationRow;
   const state = { nowMs: 1_000_000, postgres: "up" as "up" | "down" | "silent", loads: 0 };
   const now = () => state.nowMs;
   const reconnects = new EventEmitter();
-  const admissionErrors: unknown[] = [];
+  const redisErrors: unknown[] = [];
   const queryRows = async (hashes: Buffer[]) => {
     state.loads += 1;
     if (state.postgres === "down") throw new Error("postgres is down");
@@ -53,23 +47,27 @@ async function verifierRig({
     const wanted = new Set(hashes.map((hash) => hash.toString("hex")));
     return rows.filter(({ secretHash }) => wanted.has(secretHash.toString("hex"))).map((found) => ({ ...found }));
   };
-  const verifier = createVerifier({
+  const keys = createVerifiableKeys({
+    query: queryRows,
+    counter: createCallCounter(redis, { kind: "key", counters: "toolgate:calls" }),
     redis: reconnects,
-    admission: createRedisAdmission(redis),
-    load: createRowLoader({ query: queryRows, hashOf, now }),
     now,
-    onAdmissionError: (error) => void admissionErrors.push(error),
-    ...(maxCachedBytes !== undefined && { maxCachedBytes }),
+    onRedisError: (error) => void redisErrors.push(error),
+    ...(maxBytes !== undefined && { maxBytes }),
   });
+  const verify = async (secretHash: Uint8Array = row.secretHash) => {
+    const call = await keys.call(secretHash, (key) => ({ counts: isUsable(key, "", new Date(now())) }));
+    return call?.judgement.counts ? call : undefined;
+  };
   return {
     state,
     row,
     redis,
-    admissionErrors,
+    redisErrors,
     epochs: createEpochs(redis),
     reconnect: () => reconnects.emit("ready"),
     stopRedis: () => redis.disconnect(),
-    verify: (secretHash: Uint8Array = row.secretHash) => verifier.verify(secretHash, { count: true, clientIp: "" }),
+    verify,
     async [Symbol.asyncDispose]() {
       redis.disconnect();
     },
@@ -95,7 +93,7 @@ test("[KEY-21] without Postgres, a key whose epochs are current works for ten mi
   await expect(rig.verify()).rejects.toThrow("down");
   state.postgres = "up";
   expect(await rig.verify()).toMatchObject({ admitted: true });
-  expect(rig.admissionErrors).toEqual([]);
+  expect(rig.redisErrors).toEqual([]);
 });
 
 test("[KEY-21] a Postgres that does not respond does not delay a key whose epochs are current for long", async () => {
@@ -139,7 +137,7 @@ test("[KEY-21] without Redis, each call reads the key from Postgres once, whethe
     row.revokedAt = new Date(0);
     expect(await rig.verify(row.secretHash)).toBeUndefined();
   }
-  expect(rig.admissionErrors).toHaveLength(22);
+  expect(rig.redisErrors).toHaveLength(22);
 });
 
 test("[KEY-21] callers share the reload of a key, which shows a change whose epoch was never raised", async () => {
@@ -203,7 +201,7 @@ test("[KEY-21] lookups of the same hash share one place in a query", async () =>
 test("[KEY-21] the cache is bounded by the size of the keys: the keys unused for longest go first", async () => {
   const tools = Array.from({ length: 500 }, (_, n) => `tool_with_a_long_name_${n}`);
   const rows = Array.from({ length: 100 }, () => newRow(tools));
-  await using rig = await verifierRig({ rows, maxCachedBytes: 1024 * 1024 });
+  await using rig = await verifierRig({ rows, maxBytes: 1024 * 1024 });
   for (const { secretHash } of rows) await rig.verify(secretHash);
   const loadsOf = async ({ secretHash }: VerificationRow) => {
     const before = rig.state.loads;
@@ -231,5 +229,5 @@ test("[KEY-21] [LIMIT-1] calls that are decided together are counted one by one,
     [false, 3],
     [true, 2],
   ]);
-  expect(rig.admissionErrors).toHaveLength(1);
+  expect(rig.redisErrors).toHaveLength(1);
 });

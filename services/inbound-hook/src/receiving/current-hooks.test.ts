@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { ReceivableRow } from "../store/receivable-hook.ts";
 import { createCurrentHooks } from "./current-hooks.ts";
 
-const ROW = { id: 1, workspaceId: "w", active: true, limit: 1_000 } as ReceivableRow;
+const ROW = { urlHash: Buffer.alloc(32), id: 1, workspaceId: "w", active: true, limit: 1_000 } as ReceivableRow;
 
 test("[IN-28] while Redis is down, only calls that pass verification ask key-auth for the lock", async () => {
   for (const isLocked of [false, true]) {
@@ -12,8 +12,8 @@ test("[IN-28] while Redis is down, only calls that pass verification ask key-aut
     const hooks = createCurrentHooks({
       redis: new EventEmitter() as Redis,
       now: () => 0,
-      countCall: () => Promise.reject(new Error("redis is down")),
-      loadRow: async () => ROW,
+      counter: { count: () => Promise.reject(new Error("redis is down")) },
+      query: async () => [ROW],
       openSecret: () => "secret",
       isWorkspaceLocked: async (workspaceId) => {
         checks.push(workspaceId);
@@ -22,10 +22,8 @@ test("[IN-28] while Redis is down, only calls that pass verification ask key-aut
       onRedisError: () => {},
     });
     const isRefused = async (secret: string) => {
-      const judged = await hooks.judge(Buffer.alloc(32), (hook) => ({
-        refused: hook.locked || hook.secret !== secret,
-      }));
-      return judged?.judgement.refused;
+      const judged = await hooks.call(ROW.urlHash, (hook) => ({ counts: !hook.locked && hook.secret === secret }));
+      return judged && !judged.judgement.counts;
     };
     expect(await isRefused("wrong")).toBe(true);
     expect(checks).toEqual([]);

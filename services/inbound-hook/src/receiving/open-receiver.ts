@@ -1,4 +1,4 @@
-import { createRowLoader } from "@toolgate/epoch/row-loader";
+import { createCallCounter } from "@toolgate/epoch/call-counter";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
@@ -12,7 +12,6 @@ import { loadReceivable } from "../store/receivable-hook.ts";
 import { addRefusedCalls } from "../store/refused-calls.ts";
 import { createAcceptor } from "./acceptor.ts";
 import { type ActivityLog, createActivityLog } from "./activity-log.ts";
-import { createCallCounter } from "./call-counter.ts";
 import { createCurrentHooks } from "./current-hooks.ts";
 import { createFailureThrottle } from "./failure-throttle.ts";
 import { createReceiver, type Receiver } from "./receiver.ts";
@@ -37,12 +36,8 @@ export function openReceiver(
   const nowMs = () => now().getTime();
   const currentHooks = createCurrentHooks({
     redis,
-    countCall: createCallCounter(redis),
-    loadRow: createRowLoader({
-      query: (hashes) => loadReceivable(pool, hashes),
-      hashOf: (row) => row.urlHash,
-      now: nowMs,
-    }),
+    counter: createCallCounter(redis, { kind: "hook", counters: "toolgate:hook-calls" }),
+    query: (hashes) => loadReceivable(pool, hashes),
     openSecret: ({ id, secret }) => secretBox.open(secret, sealingContext(id)),
     isWorkspaceLocked,
     now: nowMs,

@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { secondsUntil } from "@toolgate/epoch/minute-window";
 import { type ReceiveResponseSchema, RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import { refusals } from "@toolgate/telemetry/instruments";
@@ -36,8 +37,8 @@ interface ReceiverDependencies {
 
 /** Whether a hook in its current state accepts a call, before its limit and its body are checked. */
 type Judgement =
-  | { refused: false; signedAt: number | undefined }
-  | { refused: true; reason: RefusalReason; why?: string; secondsOff?: number | undefined };
+  | { counts: true; signedAt: number | undefined }
+  | { counts: false; reason: RefusalReason; why?: string; secondsOff?: number | undefined };
 
 /** The status of the responses that are kept for the hook's owner. */
 const STATUSES: Partial<Record<RefusalReason, number>> = {
@@ -54,16 +55,16 @@ export function createReceiver(dependencies: ReceiverDependencies): Receiver {
     async receive(segment, call) {
       const since = performance.now();
       const receivedAt = now();
-      const judged = await currentHooks.judge(hashSegment(segment), (hook) => judge(hook, call, receivedAt));
+      const judged = await currentHooks.call(hashSegment(segment), (hook) => judge(hook, call, receivedAt));
       if (!judged) return refused(RefusalReason.NOT_FOUND);
-      const { hook, judgement, retryAfterSeconds } = judged;
+      const { row: hook, judgement, admitted, resetAt } = judged;
       const keep = (reason: RefusalReason, why = "", secondsOff?: number) => {
         const status = STATUSES[reason];
         if (status === undefined || !hook.active) return;
         const { requestId } = call;
         activity.kept({ hookId: hook.id, refusedAt: receivedAt, status, reason: why, secondsOff, requestId });
       };
-      if (judgement.refused) {
+      if (!judgement.counts) {
         keep(judgement.reason, judgement.why, judgement.secondsOff);
         if (judgement.reason !== RefusalReason.UNAUTHENTICATED) return refused(judgement.reason);
         activity.refused(hook.id, receivedAt);
@@ -72,9 +73,9 @@ export function createReceiver(dependencies: ReceiverDependencies): Receiver {
         return refused(judgement.reason);
       }
       activity.verified(hook.id);
-      if (retryAfterSeconds !== undefined) {
+      if (!admitted) {
         keep(RefusalReason.RATE_LIMITED, "the hook's limit of calls per minute is used up");
-        return limited("hook calls", retryAfterSeconds);
+        return limited("hook calls", secondsUntil(resetAt, receivedAt.getTime()));
       }
       const outcome = await accept(dependencies, hook, { ...call, receivedAt, since, signedAt: judgement.signedAt });
       if (outcome.case === "refusal") keep(RefusalReason.INVALID_BODY, outcome.value.bodyFault);
@@ -85,17 +86,17 @@ export function createReceiver(dependencies: ReceiverDependencies): Receiver {
 
 /** The order of these checks is part of the interface: 404, 508, 413, 403, 401. */
 function judge(hook: ReceivableHook, call: ReceivedCall, now: Date): Judgement {
-  if (!hook.active) return { refused: true, reason: RefusalReason.NOT_FOUND };
+  if (!hook.active) return { counts: false, reason: RefusalReason.NOT_FOUND };
   if (isLoop(valuesOf(call, "x-service-hop")))
-    return { refused: true, reason: RefusalReason.LOOP, why: "the call would trigger itself" };
-  if (call.bodyTooLarge) return { refused: true, reason: RefusalReason.TOO_LARGE, why: "the body is too large" };
-  if (hook.locked) return { refused: true, reason: RefusalReason.LOCKED };
+    return { counts: false, reason: RefusalReason.LOOP, why: "the call would trigger itself" };
+  if (call.bodyTooLarge) return { counts: false, reason: RefusalReason.TOO_LARGE, why: "the body is too large" };
+  if (hook.locked) return { counts: false, reason: RefusalReason.LOCKED };
   const authenticated = authenticate(hook, call, now.getTime());
   if (!authenticated.ok) {
     const { reason: why, secondsOff } = authenticated;
-    return { refused: true, reason: RefusalReason.UNAUTHENTICATED, why, secondsOff };
+    return { counts: false, reason: RefusalReason.UNAUTHENTICATED, why, secondsOff };
   }
-  return { refused: false, signedAt: authenticated.signedAt };
+  return { counts: true, signedAt: authenticated.signedAt };
 }
 
 async function accept(

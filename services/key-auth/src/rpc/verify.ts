@@ -1,48 +1,48 @@
 import { create } from "@bufbuild/protobuf";
 import type { CallHandler } from "@toolgate/call-stream/call";
 import {
-  KeyVerdictSchema,
   type VerifyRequest,
   type VerifyResponse,
   VerifyResponseSchema,
 } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { refusals } from "@toolgate/telemetry/instruments";
-import type { Grants } from "../verification/grants.ts";
-import type { Verdict, Verifier } from "../verification/verifier.ts";
+import type { Context } from "../context.ts";
+import { isUsable } from "../verification/verifiable-keys.ts";
 
 export type VerifyHandler = CallHandler<VerifyRequest, VerifyResponse>;
 
-export function verifyHandler({ verifier, grants }: { verifier: Verifier; grants: Grants }): VerifyHandler {
-  return async (request) => {
-    const { secretHash, count, clientIp } = request;
-    const verdict = await verifier.verify(secretHash, { count, clientIp });
-    if (!verdict) return create(VerifyResponseSchema);
-    if (count && !verdict.admitted) refusals.add(1, { limiter: "calls" });
-    const { tool } = request;
-    const toolListed = tool !== "" && verdict.tools.includes(tool);
-    const mayCall = !verdict.workspaceLocked && (toolListed || tool === "");
-    const grant = mayCall ? await grants.textOf({ ...verdict, tool }) : "";
-    return create(VerifyResponseSchema, { key: keyVerdict(verdict, { tool, toolListed, grant }) });
-  };
-}
+/** Tells the gateway and tool-runner to cache nothing for this call. */
+const UNKNOWN_EPOCH = 0n;
 
-function keyVerdict(
-  verdict: NonNullable<Verdict>,
-  { tool, toolListed, grant }: { tool: string; toolListed: boolean; grant: string },
-) {
-  return create(KeyVerdictSchema, {
-    keyId: verdict.keyId,
-    keyName: verdict.keyName,
-    workspaceId: verdict.workspaceId,
-    workspace: verdict.workspace,
-    workspaceLocked: verdict.workspaceLocked,
-    workspaceEpoch: BigInt(verdict.epoch),
-    admitted: verdict.admitted,
-    limit: verdict.limit,
-    remaining: verdict.admitted ? Math.max(0, verdict.limit - verdict.used) : 0,
-    resetAt: BigInt(verdict.resetAt),
-    toolListed,
-    tools: tool === "" ? verdict.tools : [],
-    grant,
-  });
+/** [KEY-21] The response has no key when there is none, or its secret or the caller's address is not valid. */
+export function verifyHandler({ keys, grantText, now }: Pick<Context, "keys" | "grantText" | "now">): VerifyHandler {
+  return async ({ secretHash, tool, count, clientIp }) => {
+    const call = await keys.call(secretHash, (key) => {
+      const isValid = isUsable(key, clientIp, now());
+      return { isValid, counts: count && isValid };
+    });
+    if (!call?.judgement.isValid) return create(VerifyResponseSchema);
+    const { row: key, admitted, used, resetAt, epoch } = call;
+    if (count && !admitted) refusals.add(1, { limiter: "calls" });
+    const { keyId, keyName, workspaceId, workspace, workspaceLocked, limit, tools } = key;
+    const toolListed = tool !== "" && tools.includes(tool);
+    const mayCall = !workspaceLocked && (toolListed || tool === "");
+    return create(VerifyResponseSchema, {
+      key: {
+        keyId,
+        keyName,
+        workspaceId,
+        workspace,
+        workspaceLocked,
+        workspaceEpoch: epoch === undefined ? UNKNOWN_EPOCH : BigInt(epoch),
+        admitted,
+        limit,
+        remaining: admitted ? Math.max(0, limit - used) : 0,
+        resetAt: BigInt(resetAt),
+        toolListed,
+        tools: tool === "" ? tools : [],
+        grant: mayCall ? await grantText({ workspaceId, workspace, keyId, keyName, tool }) : "",
+      },
+    });
+  };
 }

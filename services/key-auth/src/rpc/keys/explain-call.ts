@@ -21,7 +21,7 @@ export const explainCall: Handler<Context, typeof KeyService.method.explainCall>
   const [workspace, release, used] = await Promise.all([
     findWorkspaceById(context.pool, workspaceId),
     context.tools.explain(workspaceId, tool),
-    context.admission.used(key.id).catch(() => undefined),
+    context.counter.used(key.id).catch(() => undefined),
   ]);
   return explain({
     key,

@@ -35,7 +35,7 @@ export const revokeKey: Handler<Context, typeof KeyService.method.revokeKey> = a
  */
 async function lastAccepted(context: Context, row: KeyRow): Promise<Date | undefined> {
   const [counted, logged] = await Promise.all([
-    context.admission.lastAccepted(row.id).catch(() => undefined),
+    context.counter.lastCounted(row.id).catch(() => undefined),
     findLastAdmittedCall(context.pool, row.id),
   ]);
   if (counted && logged) return new Date(Math.max(counted.getTime(), logged.getTime()));

@@ -15,7 +15,7 @@ export function authorizeHandler(context: Context): AuthorizeHandler {
   return async ({ token, workspace }) => {
     const { userId, email, workspaceId, role, locked } = await sessionOf(context, token, workspace);
     if (!workspaceId || !role) throw new ConnectError("no such workspace", Code.NotFound);
-    const principal = await context.principals.textOf({ userId, email, workspaceId, workspace, role });
+    const principal = await context.principalText({ userId, email, workspaceId, workspace, role });
     const workspaceLocked = locked ?? true;
     const user = { userId, email, workspaceId, workspace, role: ROLE[role], workspaceLocked, principal };
     return create(AuthorizeResponseSchema, user);

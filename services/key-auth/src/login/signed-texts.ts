@@ -1,0 +1,36 @@
+import { SIGNED_TEXT_LIFE_MS, type Signing } from "@toolgate/service-host/identity/signed-text";
+
+interface SignedTextsOptions<Claims> {
+  sign: (claims: Claims, signing: Signing) => Promise<string>;
+  signer: () => Promise<Omit<Signing, "now">>;
+  now: () => number;
+  maxCached: number;
+}
+
+/** The text that services accept for these claims. It has at least half of its 60 s left. */
+export type SignedTexts<Claims> = (claims: Claims) => Promise<string>;
+
+const REUSED_FOR_MS = SIGNED_TEXT_LIFE_MS / 2;
+
+/** The same claims get the same text for 30 s, so that calls cost neither a signature nor a verification each. */
+export function createSignedTexts<Claims extends object>(options: SignedTextsOptions<Claims>): SignedTexts<Claims> {
+  const { sign, signer, now, maxCached } = options;
+  /** The oldest first. */
+  const cached = new Map<string, { text: Promise<string>; signedAtMs: number }>();
+  return (claims) => {
+    const id = JSON.stringify(claims);
+    const nowMs = now();
+    const found = cached.get(id);
+    // A clock that was set back must not keep a text that has long expired for others.
+    if (found && Math.abs(nowMs - found.signedAtMs) < REUSED_FOR_MS) return found.text;
+    const text = signer().then((signing) => sign(claims, { ...signing, now: new Date(nowMs) }));
+    cached.delete(id);
+    const [oldest] = cached.keys();
+    if (cached.size >= maxCached && oldest !== undefined) cached.delete(oldest);
+    cached.set(id, { text, signedAtMs: nowMs });
+    text.catch(() => {
+      if (cached.get(id)?.text === text) cached.delete(id);
+    });
+    return text;
+  };
+}

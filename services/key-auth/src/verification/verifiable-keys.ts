@@ -1,0 +1,60 @@
+import { type CurrentRows, type CurrentRowsOptions, createCurrentRows } from "@toolgate/epoch/current-rows";
+import { isInNetworks, type Network, parseNetwork } from "@toolgate/ip-address/network";
+import { isSecretValid, statusOf } from "../domain/key.ts";
+import type { VerificationRow } from "../store/verification.ts";
+
+/** A key's row with its networks parsed. */
+interface VerifiableKey extends VerificationRow {
+  id: string;
+  networks: Network[];
+}
+
+export type VerifiableKeys = CurrentRows<VerifiableKey>;
+
+type Dependencies = Pick<
+  CurrentRowsOptions<VerificationRow, VerifiableKey>,
+  "query" | "counter" | "redis" | "now" | "onRedisError"
+> & { maxBytes?: number };
+
+const MAX_CACHED_KEYS = 50_000;
+const MAX_CACHED_BYTES = 128 * 1024 * 1024;
+/** Memory for a key without its lists. */
+const KEY_BYTES = 500;
+/** Memory for an entry of a list without its characters. */
+const TEXT_BYTES = 32;
+const BYTES_PER_CHAR = 2;
+
+/** [KEY-21] Keys by the hash of their secret. */
+export function createVerifiableKeys(dependencies: Dependencies): VerifiableKeys {
+  return createCurrentRows<VerificationRow, VerifiableKey>({
+    name: "keys",
+    maxEntries: MAX_CACHED_KEYS,
+    maxBytes: MAX_CACHED_BYTES,
+    ...dependencies,
+    hashOf: (row) => row.secretHash,
+    read: (row) => ({ ...row, id: row.keyId, networks: networksOf(row) }),
+    sizeOf: (key) => (key ? sizeOf(key) : 0),
+  });
+}
+
+/** Throws for a network that cannot be parsed: a key without networks may be used from anywhere. */
+function networksOf({ keyId, allowedNetworks }: VerificationRow): Network[] {
+  return allowedNetworks.map((text) => {
+    const network = parseNetwork(text);
+    if ("fault" in network) throw new Error(`key ${keyId} has a network that cannot be read`);
+    return network;
+  });
+}
+
+/** Whether the key, the secret and the caller's address are all valid. */
+export function isUsable(key: VerifiableKey, clientIp: string, now: Date): boolean {
+  const mayCallFrom = key.networks.length === 0 || isInNetworks(key.networks, clientIp);
+  return statusOf(key, now) === "active" && isSecretValid(key, now) && mayCallFrom;
+}
+
+/** Bytes in memory, roughly. */
+function sizeOf({ tools, allowedNetworks }: VerifiableKey): number {
+  let bytes = KEY_BYTES;
+  for (const text of [...tools, ...allowedNetworks]) bytes += TEXT_BYTES + BYTES_PER_CHAR * text.length;
+  return bytes;
+}
