@@ -16,13 +16,17 @@ interface EpochCache<Epoch, T> {
   peek(key: string): { value: T; epoch: Epoch | undefined } | undefined;
 }
 
-export interface EpochCacheOptions<Epoch, T> {
-  /** For metrics. */
-  name: string;
+/** What all caches of a service share. */
+export interface CacheSource {
   /** The connection that epochs come from. After a reconnect they may be lower, so the cache is emptied. */
   redis: { on(event: "ready", listener: () => void): unknown };
   /** Milliseconds since 1970. */
   now: () => number;
+}
+
+export interface EpochCacheOptions<Epoch, T> extends CacheSource {
+  /** For metrics. */
+  name: string;
   /** Whether a value loaded under `cached` is valid for a caller that knows `wanted`. */
   isCurrent: (cached: Epoch, wanted: Epoch) => boolean;
   maxEntries: number;
@@ -123,6 +127,20 @@ export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>)
       return entry && { value: entry.value, epoch: isReloadDue(entry) ? undefined : entry.epoch };
     },
   };
+}
+
+/** Caches what belongs to a workspace, by the workspace's epoch. 0 means that it is unknown. */
+export function createWorkspaceCache<T>(
+  { redis, now }: CacheSource,
+  options: Omit<EpochCacheOptions<bigint, T>, "isCurrent" | keyof CacheSource>,
+): Pick<EpochCache<bigint, T>, "get"> {
+  const cache = createEpochCache<bigint, T>({
+    ...options,
+    redis,
+    now,
+    isCurrent: (cached, wanted) => cached >= wanted,
+  });
+  return { get: (key, epoch, load) => cache.get(key, epoch === 0n ? undefined : epoch, load) };
 }
 
 async function withTimeout<T>(loading: Promise<T>): Promise<T> {

@@ -8,12 +8,11 @@ import type { HostCall } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";
 import type { CodeHistory } from "./code-history.ts";
 import { NotJson, NotStarted, Overloaded, ToolError } from "./errors.ts";
-import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.ts";
+import { type HostDependencies, makeHostCall } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
-import { executionRecord, type Recorder } from "./record.ts";
+import type { Recorder } from "./record.ts";
 import { resultJson } from "./result-json.ts";
 import { addDetail, endOf, type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
-import { usageRecord } from "./usage-record.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 export interface ExecuteDependencies extends HostDependencies {
@@ -93,11 +92,9 @@ async function executeOnce(
     hostCalls: run.hostCalls.slice(),
     logs: withoutSecrets(run.logs),
   };
-  const record = executionRecord(finished);
   // The gateway's response to a platform failure depends on more than the run, so the gateway records it.
   const isReported = !parent && !failure.platformFailure;
-  const usage = isReported && scope.reportedCall ? usageRecord(scope.reportedCall, finished) : undefined;
-  const recorded = deps.recorder.add(record, usage);
+  const recorded = deps.recorder.add(finished, isReported ? scope.reportedCall : undefined);
   // The call awaits it later; until then a rejection must not count as unhandled.
   recorded.catch(() => {});
   scope.records.push(recorded);
@@ -175,7 +172,8 @@ async function runHandler(
 }
 
 function hostCallsOf(deps: ExecuteDependencies, run: Run): HostCall {
-  return createHostCalls(deps, run, (name, args, signal) => callTool(deps, name, args, { run, signal }));
+  return (...call) =>
+    makeHostCall(deps, run, (name, args, signal) => callTool(deps, name, args, { run, signal }), call);
 }
 
 /** [RO-2] A nested run keeps the scope of the call. Release and key list matter only for the tool called from outside. */

@@ -7,15 +7,16 @@ import {
   type ExecutionRecord,
   ExecutionRecordSchema,
   type UsageRecord,
+  UsageRecordSchema,
 } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { currentRequestId } from "@toolgate/telemetry/request";
-import type { FinishedRun, RedactedJson } from "./run.ts";
+import type { FinishedRun, RedactedJson, ReportedCall } from "./run.ts";
 
 export interface Recorder extends AsyncDisposable {
   /**
-   * Resolves once the broker has stored the record of a run, and with it the usage record of the call, if there is one.
+   * Resolves once the broker has stored the record of a run, and with it the usage record of `call`, which it has answered.
    */
-  add(execution: ExecutionRecord, usage?: UsageRecord): Promise<void>;
+  add(run: FinishedRun, call?: ReportedCall): Promise<void>;
 }
 
 const FIXED_BYTES = 512;
@@ -46,7 +47,11 @@ export function createRecorder(bus: Bus): Recorder {
     }),
   );
   return {
-    add: (execution, usage) => (usage ? calls.add({ execution, usage }) : runs.add(execution)),
+    add(run, call) {
+      const execution = executionRecord(run);
+      const usage = call && usageRecord(call, run);
+      return usage ? calls.add({ execution, usage }) : runs.add(execution);
+    },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
@@ -89,4 +94,22 @@ function loggedJson({ characters, value }: RedactedJson): string {
 /** Postgres cannot store NUL in text. */
 function withoutNul(text: string): string {
   return text.replaceAll("\u0000", "");
+}
+
+/** [LOG-2] As the gateway writes it for calls whose tool does not run. */
+function usageRecord(
+  { caller: { keyId, ip, usage }, receivedMs }: ReportedCall,
+  { tool, error }: FinishedRun,
+): UsageRecord | undefined {
+  if (!usage) return undefined;
+  return create(UsageRecordSchema, {
+    id: usage.id,
+    keyId,
+    tool: tool.name,
+    status: error === "" ? usage.okStatus : usage.failedStatus,
+    durationMs: usage.elapsedMs + Math.round(performance.now() - receivedMs),
+    ip,
+    atMs: usage.atMs,
+    requestId: currentRequestId(),
+  });
 }

@@ -1,9 +1,10 @@
 import type { RunRequest, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { shownError } from "@toolgate/redaction/error-text";
-import { responseJson } from "../domain/calls/call-body.ts";
-import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
+import type { JsonObject } from "@toolgate/rules/json-object";
+import { parseCallBody, responseJson } from "../domain/calls/call-body.ts";
+import { type EntryType, isReleased, reportsCompletion } from "../domain/definitions/release.ts";
+import { containsTemplateMarker } from "../domain/forbidden-text.ts";
 import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
-import { checkBody } from "./check-body.ts";
 import { NotStarted } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import type { EndedRun, Idempotency, OnceOutcome } from "./idempotency.ts";
@@ -75,6 +76,25 @@ async function loadTool({ definitions }: ExecuteDependencies, request: RunReques
   } catch (error) {
     throw new NotStarted("the tool could not be loaded", { cause: error });
   }
+}
+
+type CheckedBody = { ok: true; args: JsonObject } | Extract<ReturnType<typeof parseCallBody>, { ok: false }>;
+
+const TEMPLATE_MARKER = { field: "", rule: "marker", message: "{{ is not allowed" };
+
+/** The arguments that a run of the tool gets from this body, or everything that is wrong with them. */
+export function checkBody(
+  tool: Pick<LoadedTool, "validator">,
+  body: Uint8Array,
+  { entry, fromForm }: { entry: EntryType; fromForm: boolean },
+): CheckedBody {
+  const parsed = parseCallBody(body);
+  if (!parsed.ok) return parsed;
+  const { args, violations } = tool.validator.check(parsed.args, { fromForm });
+  if (violations.length > 0) return { ok: false, violations };
+  // [IN-44] Only declared arguments are left here.
+  if (entry === "hook" && containsTemplateMarker(args)) return { ok: false, violations: [TEMPLATE_MARKER] };
+  return { ok: true, args };
 }
 
 async function runOnce(

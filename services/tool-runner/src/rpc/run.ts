@@ -1,14 +1,21 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
-import { type RunRequest, type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import {
+  type KeyCaller,
+  type RunRequest,
+  type RunResponse,
+  RunResponseSchema,
+  type TestCaller,
+} from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { ServiceName } from "@toolgate/service-registry/services";
+import type { Context } from "../context.ts";
 import type { Caller } from "../execution/caller.ts";
 import { NotJson, NotStarted, Overloaded } from "../execution/errors.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
-import { assertGranted, assertTester, type SignedTextReaders } from "./signed-texts.ts";
 
-export interface RunHandlerDependencies extends RunCallDependencies, SignedTextReaders {
+/** `grants` and `principals` read what key-auth has signed, so that the gateway's word is not enough. */
+export interface RunHandlerDependencies extends RunCallDependencies, Pick<Context, "grants" | "principals"> {
   /** Called with the reason why a hook's run did not start. */
   onNotStarted: (error: unknown) => void;
 }
@@ -50,6 +57,35 @@ export function runHandler(deps: RunHandlerDependencies): RunHandler {
       throw ofTool(error);
     }
   };
+}
+
+/** Throws unless key-auth has granted this key this tool, with the names that the run will use. */
+async function assertGranted({ grants }: RunHandlerDependencies, request: RunRequest, key: KeyCaller): Promise<void> {
+  // Ends as unavailable, whatever is sent with it.
+  if (!key.toolListed) return;
+  const granted = grants.known(key.grant) ?? (await grants.read(key.grant));
+  const isForThis =
+    granted.workspaceId === request.workspaceId &&
+    granted.keyId === key.keyId &&
+    granted.tool === request.tool &&
+    granted.workspace === request.workspace &&
+    granted.keyName === key.keyName;
+  if (!isForThis) throw new ConnectError("the grant is for another call", Code.PermissionDenied);
+}
+
+/** Throws unless an administrator of the workspace, whom the run will be ascribed to, has just asked for the test. */
+async function assertTester(
+  { principals }: RunHandlerDependencies,
+  { workspaceId, workspace }: RunRequest,
+  { callerId, principal }: TestCaller,
+): Promise<void> {
+  const user = await principals.read(principal);
+  const mayTest =
+    user.workspaceId === workspaceId &&
+    user.workspace === workspace &&
+    user.userId === callerId &&
+    user.role === "admin";
+  if (!mayTest) throw new ConnectError("the principal is for another test", Code.PermissionDenied);
 }
 
 /** The response says why a run failed, which only the hook's own workspace gets to see, and when it did not start. */

@@ -1,3 +1,4 @@
+import { type CacheSource, createWorkspaceCache } from "@toolgate/epoch/cache";
 import { exactTypes } from "@toolgate/postgres/exact-types";
 import { createForeignPool, type ForeignPool } from "@toolgate/postgres/foreign-pool";
 import type { Pool } from "@toolgate/postgres/pool";
@@ -7,7 +8,6 @@ import { LRUCache } from "lru-cache";
 import { findDataSource } from "../../store/data-sources.ts";
 import { ToolError } from "../errors.ts";
 import type { RunScope } from "../run.ts";
-import { type CacheSource, createWorkspaceCache } from "../workspace/workspace-cache.ts";
 import type { FindServer } from "./find-server.ts";
 import { runStatement, type Statement, type StatementResult } from "./run-statement.ts";
 

@@ -32,7 +32,8 @@ export interface HostDependencies {
   sendMail: SendMail | undefined;
 }
 
-type HostFunction = (args: unknown[], context: HostCallContext) => Promise<unknown>;
+type Context = HostCallContext & { callTool: CallTool };
+type HostFunction = (deps: HostDependencies, args: unknown[], context: Context) => Promise<unknown>;
 
 /** Runs another tool of the workspace as a child of this run, and returns its result as JSON. */
 type CallTool = (name: string, args: unknown, signal: AbortSignal) => Promise<string>;
@@ -48,25 +49,28 @@ class JsonText {
 
 const unpaced: Paced = async (encode) => encode();
 
-/** [RO] The host calls of one run. Everything that a run may not do is refused here, outside the sandbox. */
-export function createHostCalls(deps: HostDependencies, run: Run, callTool: CallTool): HostCall {
-  const functions = hostFunctions(deps, callTool);
-  return (name, argsJson, signal, paced = unpaced) =>
-    logged(run, name, async (entry) => {
-      const hostFunction = Object.hasOwn(functions, name) ? functions[name as HostFunctionName] : undefined;
-      if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
-      try {
-        const args = JSON.parse(argsJson);
-        if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
-          throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
-        }
-        const context = { tool: run.tool.name, scope: run.scope, entry, signal };
-        const value = await hostFunction(args, context);
-        return await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
-      } catch (error) {
-        throw toolErrorOf(error, name, run);
+/** [RO] A host call of a run. Everything that a run may not do is refused here, outside the sandbox. */
+export function makeHostCall(
+  deps: HostDependencies,
+  run: Run,
+  callTool: CallTool,
+  [name, argsJson, signal, paced = unpaced]: Parameters<HostCall>,
+): ReturnType<HostCall> {
+  return logged(run, name, async (entry) => {
+    const hostFunction = Object.hasOwn(HOST_FUNCTIONS, name) ? HOST_FUNCTIONS[name as HostFunctionName] : undefined;
+    if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
+    try {
+      const args = JSON.parse(argsJson);
+      if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
+        throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
       }
-    });
+      const context = { tool: run.tool.name, scope: run.scope, entry, signal, callTool };
+      const value = await hostFunction(deps, args, context);
+      return await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
+    } catch (error) {
+      throw toolErrorOf(error, name, run);
+    }
+  });
 }
 
 /** Keeps the details for the log. The tool's code does not learn why the platform failed. */
@@ -82,37 +86,35 @@ function toolErrorOf(error: unknown, name: string, run: Run): ToolError {
   return new ToolError("INTERNAL", "the platform could not do this");
 }
 
-function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostFunctionName, HostFunction> {
-  const { dataSources, definitions, sheets, slots, values, webhookEvents } = deps;
-  const onSheets =
-    (call: (sheets: Sheets, args: unknown[], context: HostCallContext) => Promise<unknown>): HostFunction =>
-    async (args, context) => {
-      using _slot = await slots.take("sheets", context.scope.workspaceId, context.signal);
-      return await call(sheets, args, context);
-    };
-  return {
-    callTool: async ([name, args], { entry, signal }) => {
-      entry.target = text(name, "name");
-      return new JsonText(await callTool(entry.target, args, signal));
-    },
-    executePreparedQuery: async ([name, args], context) => {
-      const { scope, entry } = context;
-      entry.target = text(name, "name");
-      const query = await definitions.preparedQuery(scope.workspaceId, entry.target, scope.epoch);
-      const given = object(args ?? {}, "args");
-      return new JsonText(resultJson(await runPreparedQuery(deps, query, given, context, remainingMs(scope))));
-    },
-    executeQuery: async ([sql], context) =>
-      new JsonText(resultJson(await runFreeSql(dataSources, text(sql, "sql"), context))),
-    readSheet: onSheets(async (...given) => new JsonText(await readSheet(...given))),
-    writeToSheet: onSheets(writeToSheet),
-    clearFromSheet: onSheets(clearFromSheet),
-    emitWebhook: ([name, data], context) => webhookEvents.custom(name, data, context),
-    sendMail: (args, context) => sendMailForTool(deps.sendMail, args, context),
-    variable: async ([name], { scope, entry }) => {
-      entry.target = text(name, "name");
-      return values.variable(entry.target, scope);
-    },
-    fetch: (args, context) => fetchForTool(deps, args, context),
+const onSheets =
+  (call: (sheets: Sheets, args: unknown[], context: HostCallContext) => Promise<unknown>): HostFunction =>
+  async ({ sheets, slots }, args, context) => {
+    using _slot = await slots.take("sheets", context.scope.workspaceId, context.signal);
+    return await call(sheets, args, context);
   };
-}
+
+const HOST_FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
+  callTool: async (_, [name, args], { entry, signal, callTool }) => {
+    entry.target = text(name, "name");
+    return new JsonText(await callTool(entry.target, args, signal));
+  },
+  executePreparedQuery: async (deps, [name, args], context) => {
+    const { scope, entry } = context;
+    entry.target = text(name, "name");
+    const query = await deps.definitions.preparedQuery(scope.workspaceId, entry.target, scope.epoch);
+    const given = object(args ?? {}, "args");
+    return new JsonText(resultJson(await runPreparedQuery(deps, query, given, context, remainingMs(scope))));
+  },
+  executeQuery: async ({ dataSources }, [sql], context) =>
+    new JsonText(resultJson(await runFreeSql(dataSources, text(sql, "sql"), context))),
+  readSheet: onSheets(async (...given) => new JsonText(await readSheet(...given))),
+  writeToSheet: onSheets(writeToSheet),
+  clearFromSheet: onSheets(clearFromSheet),
+  emitWebhook: ({ webhookEvents }, [name, data], context) => webhookEvents.custom(name, data, context),
+  sendMail: ({ sendMail }, args, context) => sendMailForTool(sendMail, args, context),
+  variable: async ({ values }, [name], { scope, entry }) => {
+    entry.target = text(name, "name");
+    return values.variable(entry.target, scope);
+  },
+  fetch: fetchForTool,
+};

@@ -1,3 +1,4 @@
+import { type CacheSource, createWorkspaceCache } from "@toolgate/epoch/cache";
 import type { Pool } from "@toolgate/postgres/pool";
 import { type ArgumentValidator, createArgumentValidator } from "../../domain/calls/argument-validator.ts";
 import { type NumberedSql, numberParameters } from "../../domain/data/named-parameters.ts";
@@ -7,7 +8,6 @@ import { type Compiler, LOAD_LIMIT_MS } from "../../sandbox/compiler.ts";
 import { findPreparedQuery, type PreparedQueryRow } from "../../store/prepared-queries.ts";
 import { findTool } from "../../store/tools.ts";
 import { checkSavedDefinition } from "./check-saved.ts";
-import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
 /** A tool as it runs. */
 export interface LoadedTool {

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, describeForModels } from "@toolgate/api-examples/definition";
-import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import type { DescribeToolsRequest, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
 import { callerOf } from "@toolgate/service-host/identity/caller";
@@ -9,7 +9,6 @@ import { carriesRelease } from "../../domain/definitions/release.ts";
 import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
 import { findOutlines, type ToolOutline } from "../../store/tools.ts";
 import { apiDescriptionOf } from "../api-description/get-api-description.ts";
-import { assertDescribes } from "../signed-texts.ts";
 
 const MAX_NAMES = 1_000;
 /** Of the definitions without their bodies, together; less than a message may have. */
@@ -44,6 +43,13 @@ export const describeTools: Handler<Context, typeof ToolService.method.describeT
     .map(({ name, version, outline, body }) => ({ name, version, ...describe(outline, body) }));
   return { tools, about: await apiDescriptionOf(pool, workspaceId) };
 };
+
+/** Throws unless key-auth has just verified a key of the workspace. The gateway describes tools for keys alone. */
+async function assertDescribes({ grants }: Context, request: DescribeToolsRequest): Promise<void> {
+  const granted = await grants.read(request.grant);
+  if (request.forAssistant || granted.workspaceId !== request.workspaceId)
+    throw new ConnectError("the grant is for another request", Code.PermissionDenied);
+}
 
 /** Fails with failed_precondition when they are too large together. */
 async function readOutlines(pool: Pool, workspaceId: string, names: string[], maxBytes: number) {
