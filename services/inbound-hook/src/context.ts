@@ -1,21 +1,28 @@
+import { createCallCounter } from "@toolgate/epoch/call-counter";
 import { createEpochs, type Epochs } from "@toolgate/epoch/epoch";
 import type { connectRedis } from "@toolgate/epoch/redis";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { createAnnouncer } from "@toolgate/event-bus/wake-up";
+import { createAnnouncer, type WakeUpSubject } from "@toolgate/event-bus/wake-up";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
-import type { Peers } from "@toolgate/service-host/peers";
+import type { ServiceHost } from "@toolgate/service-host/service";
 import { createTargets, type Targets } from "./clients/targets.ts";
 import { type IsWorkspaceLocked, lockCheckOfCalls } from "./clients/workspace-lock.ts";
 import type { Config, ReceiverConfig } from "./config.ts";
-import type { ActivityLog } from "./receiving/activity-log.ts";
-import { openReceiver } from "./receiving/open-receiver.ts";
-import type { Receiver } from "./receiving/receiver.ts";
-import { wakeUpOf } from "./running/wake-up-subject.ts";
+import { sealingContext } from "./domain/hook.ts";
+import { createAcceptor } from "./receiving/acceptor.ts";
+import { type ActivityLog, createActivityLog } from "./receiving/activity-log.ts";
+import { createCurrentHooks } from "./receiving/current-hooks.ts";
+import { createFailureThrottle } from "./receiving/failure-throttle.ts";
+import { createReceiver, type Receiver } from "./receiving/receiver.ts";
+import { createStoreCalls } from "./store/accept.ts";
+import { addActivity } from "./store/hook-activity.ts";
 import { LANES, type Lane, laneQueue } from "./store/queue.ts";
+import { loadReceivable } from "./store/receivable-hook.ts";
+import { addRefusedCalls } from "./store/refused-calls.ts";
 
 /** What both process roles work with. */
 export interface Context {
@@ -67,27 +74,52 @@ export function createContext(
   return { pool, queuePool, queues, announceWork: (lane) => announce[lane](), now };
 }
 
+/** Every runner gets each signal: if only one did, it might have no free slot and the signal would be wasted. */
+export function wakeUpOf(lane: Lane): WakeUpSubject {
+  return { subject: `hook-runs.${lane}` };
+}
+
 interface ReceiverOptions {
   config: ReceiverConfig;
   redis: ReturnType<typeof connectRedis>;
   onError: (what: string) => (error: unknown) => void;
-  peers: Pick<Peers, "transport">;
+  host: Pick<ServiceHost, "peers" | "now">;
 }
 
-/** `resources` owns what it opens. */
+/** `resources` owns what it opens. When it is disposed, the waiting calls are stored first. */
 export function createReceiverContext(
   context: Context,
-  { config, redis, peers, onError }: ReceiverOptions,
+  { config, redis, host, onError }: ReceiverOptions,
   resources: AsyncDisposableStack,
 ): ReceiverContext {
+  const { pool, queuePool, queues } = context;
+  const { peers, now } = host;
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const isWorkspaceLocked = lockCheckOfCalls(peers.transport("key-auth"));
+  const currentHooks = createCurrentHooks({
+    redis,
+    counter: createCallCounter(redis, { kind: "hook", counters: "toolgate:hook-calls" }),
+    query: (hashes) => loadReceivable(pool, hashes),
+    openSecret: ({ id, secret }) => secretBox.open(secret, sealingContext(id)),
+    isWorkspaceLocked,
+    now,
+    onRedisError: onError("redis cannot decide about hook calls; deciding from postgres"),
+  });
+  const activity = createActivityLog(
+    (activities) => addActivity(pool, activities),
+    (calls) => addRefusedCalls(pool, calls),
+  );
+  resources.defer(() => activity.flush().catch(onError("hook activity")));
+  const acceptorOf = (lane: Lane) => resources.use(createAcceptor(createStoreCalls(queuePool, lane, queues[lane])));
+  const acceptors = { tool: acceptorOf("tool"), assistant: acceptorOf("assistant") };
+  const throttle = createFailureThrottle(now);
   return {
     ...context,
     epochs: createEpochs(redis),
     secretBox,
     isWorkspaceLocked,
-    ...openReceiver({ ...context, redis, secretBox, isWorkspaceLocked, onError }, resources),
+    receiver: createReceiver({ ...context, currentHooks, acceptors, throttle, activity }),
+    activity,
     targets: createTargets({ toolRunner: peers.transport("tool-runner"), chat: peers.transport("chat") }),
     publicUrl: config.publicUrl.replace(/\/+$/, ""),
   };

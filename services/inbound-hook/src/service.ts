@@ -72,10 +72,10 @@ async function openReceiver(
 ): Promise<ReceiverContext | undefined> {
   const { receiver } = config;
   if (!receiver) return undefined;
-  const { log, peers } = host;
+  const { log } = host;
   const { redis } = await openConnections({ name: NAME, needs: ["redis"], log }, receiver, resources);
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
-  return createReceiverContext(context, { config: receiver, redis, peers, onError }, resources);
+  return createReceiverContext(context, { config: receiver, redis, host, onError }, resources);
 }
 
 function keepActivity({ activity }: ReceiverContext, signal: AbortSignal, onError: (error: unknown) => void) {

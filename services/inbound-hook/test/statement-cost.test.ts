@@ -6,7 +6,7 @@ import { newTimedId, timeOfId } from "@toolgate/postgres/timed-id";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
-import { type AcceptedCall, createAcceptStore } from "../src/store/accept.ts";
+import { type AcceptedCall, createStoreCalls } from "../src/store/accept.ts";
 import { addActivity } from "../src/store/hook-activity.ts";
 import { readDeliveries } from "../src/store/log/read.ts";
 import { laneQueue } from "../src/store/queue.ts";
@@ -58,7 +58,7 @@ async function executeAll(
   queuePool: Pool,
   measured: (name: string, execute: () => Promise<unknown>) => Promise<unknown>,
 ): Promise<void> {
-  const { store } = createAcceptStore(queuePool, "tool", queue);
+  const store = createStoreCalls(queuePool, "tool", queue);
   const claimDue = createClaimDeliveries(queuePool, queue);
   const { settle } = createSettleRuns(queuePool, queue);
   const leases = createLeases(queuePool, queue);

@@ -49,7 +49,7 @@ const dataError = (text: string) => Object.assign(new Error(text), { code: "2202
 
 test("[IN-22] calls that arrive together share one transaction", async () => {
   const memory = memoryStore();
-  const acceptor = createAcceptor(memory);
+  const acceptor = createAcceptor(memory.store);
   const calls = Array.from({ length: 50 }, (_, n) => newCall({ names: [`k${n}`] }));
   const outcomes = await Promise.all(calls.map((call) => acceptor.accept(call)));
   expect(outcomes).toEqual(calls.map(({ id }) => ({ deliveryId: id, isDuplicate: false })));
@@ -58,7 +58,7 @@ test("[IN-22] calls that arrive together share one transaction", async () => {
 
 test("[IN-22] [IN-23] of equal calls in one batch the first is stored, and the others get its id", async () => {
   const memory = memoryStore();
-  const acceptor = createAcceptor(memory);
+  const acceptor = createAcceptor(memory.store);
   const [first, second, third] = [newCall({ names: ["a"] }), newCall({ names: ["b", "a"] }), newCall({ names: ["b"] })];
   const outcomes = await Promise.all([first, second, third].map((call) => acceptor.accept(call)));
   expect(outcomes).toEqual([
@@ -71,7 +71,7 @@ test("[IN-22] [IN-23] of equal calls in one batch the first is stored, and the o
 
 test("[IN-23] a repeat of a call that turns out to be known is judged on its own", async () => {
   const memory = memoryStore({ a: "original" });
-  const acceptor = createAcceptor(memory);
+  const acceptor = createAcceptor(memory.store);
   const calls = [newCall({ names: ["a", "b"] }), newCall({ names: ["b"] }), newCall({ names: ["b"] })];
   const outcomes = await Promise.all(calls.map((call) => acceptor.accept(call)));
   expect(outcomes).toEqual([
@@ -84,12 +84,9 @@ test("[IN-23] a repeat of a call that turns out to be known is judged on its own
 test("[IN-22] a call that the database rejects fails alone", async () => {
   const memory = memoryStore();
   const bad = newCall({ names: ["bad"] });
-  const acceptor = createAcceptor({
-    ...memory,
-    async store(calls) {
-      if (calls.includes(bad)) throw dataError("bad row");
-      return memory.store(calls);
-    },
+  const acceptor = createAcceptor(async (calls) => {
+    if (calls.includes(bad)) throw dataError("bad row");
+    return memory.store(calls);
   });
   const calls = Array.from({ length: 20 }, () => newCall());
   calls.splice(7, 0, bad);
@@ -99,7 +96,7 @@ test("[IN-22] a call that the database rejects fails alone", async () => {
 
 test("[IN-22] without a database every waiting call fails, and beyond a bound immediately", async () => {
   const { promise: down, reject } = Promise.withResolvers<never>();
-  const acceptor = createAcceptor({ store: () => down });
+  const acceptor = createAcceptor(() => down);
   const body = new Uint8Array(262_144);
   const settled: string[] = [];
   const accepts = Array.from({ length: 200 }, async () =>
@@ -118,7 +115,7 @@ test("[IN-22] without a database every waiting call fails, and beyond a bound im
 
 test("[IN-22] a call that was received too long ago is not stored, not even after others of its batch", async () => {
   const memory = memoryStore();
-  const acceptor = createAcceptor(memory);
+  const acceptor = createAcceptor(memory.store);
   const late = acceptor.accept(newCall(), performance.now() - 4_000);
   const outcomes = await Promise.allSettled([late, acceptor.accept(newCall())]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
@@ -127,7 +124,7 @@ test("[IN-22] a call that was received too long ago is not stored, not even afte
 
 test("[IN-22] disposing stores the calls that wait", async () => {
   const memory = memoryStore();
-  const acceptor = createAcceptor(memory);
+  const acceptor = createAcceptor(memory.store);
   const accepts = [acceptor.accept(newCall()), acceptor.accept(newCall())];
   await acceptor[Symbol.asyncDispose]();
   expect((await Promise.all(accepts)).every(({ isDuplicate }) => !isDuplicate)).toBe(true);
@@ -136,12 +133,10 @@ test("[IN-22] disposing stores the calls that wait", async () => {
 
 test("[IN-22] a call of a locked workspace fails alone", async () => {
   const memory = memoryStore();
-  const acceptor = createAcceptor({
-    async store(calls) {
-      if (calls.some(({ workspaceId }) => workspaceId === "locked"))
-        throw Object.assign(new Error("lock timeout"), { code: "55P03" });
-      return memory.store(calls);
-    },
+  const acceptor = createAcceptor(async (calls) => {
+    if (calls.some(({ workspaceId }) => workspaceId === "locked"))
+      throw Object.assign(new Error("lock timeout"), { code: "55P03" });
+    return memory.store(calls);
   });
   const locked = acceptor.accept(newCall({ workspaceId: "locked" })).then(String, String);
   const others = ["a", "b", "a"].map((workspaceId) => acceptor.accept(newCall({ workspaceId })));

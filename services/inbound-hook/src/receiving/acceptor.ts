@@ -1,8 +1,14 @@
 import { createGroupCommit } from "@toolgate/event-bus/group-commit";
+import { isDataError } from "@toolgate/postgres/data-error";
 import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import { LRUCache } from "lru-cache";
-import type { AcceptedCall, AcceptStore } from "../store/accept.ts";
-import { type Acceptance, createBatchStore, type PendingCall } from "./store-batch.ts";
+import type { AcceptedCall, StoreCalls } from "../store/accept.ts";
+
+/** How a hook call was accepted: stored under its own id, or a repeat of one that was stored under another id. */
+export interface Acceptance {
+  deliveryId: string;
+  isDuplicate: boolean;
+}
 
 export interface Acceptor extends AsyncDisposable {
   /**
@@ -12,8 +18,20 @@ export interface Acceptor extends AsyncDisposable {
   accept(call: AcceptedCall, since?: number): Promise<Acceptance>;
 }
 
-type WaitingCall = PendingCall & { settled: () => void };
+interface WaitingCall {
+  call: AcceptedCall;
+  since: number;
+  /** Set once it is known. */
+  outcome?: Acceptance | { error: unknown };
+  settled: () => void;
+}
 
+/**
+ * Later than this after a call was received, it is not sent to Postgres. The gateway waits 10 s, longer than this and the
+ * timeouts of the transaction's three statements, so a call that it has cut is not stored afterwards. The exception is a
+ * commit for which the disk needs seconds.
+ */
+const SEND_WITHIN_MS = 3_500;
 /** How long the calls of a workspace whose queue was locked are stored apart from those of others. */
 const LOCKED_FOR_MS = 1_000;
 const MAX_LOCKED = 1_000;
@@ -21,26 +39,23 @@ const MIB = 1024 * 1024;
 /** The size of a call without its body. */
 const CALL_BYTES = 500;
 
-/**
- * [IN-22] [IN-23] Stores the hook calls of a lane that arrive together in one transaction.
- */
-export function createAcceptor(accepts: AcceptStore): Acceptor {
-  const storeBatch = createBatchStore(accepts);
+/** [IN-22] [IN-23] Stores the hook calls of a lane that arrive together in one transaction. */
+export function createAcceptor(store: StoreCalls): Acceptor {
   const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: LOCKED_FOR_MS });
   const batches = createGroupCommit<WaitingCall>({
     async commit(batch) {
-      const store = async (some: readonly string[], lockTimeoutMs: number) => {
+      const storeOf = async (some: readonly string[], lockTimeoutMs: number) => {
         const chosen = new Set(some);
-        const pending = batch.filter(({ call, outcome }) => !outcome && chosen.has(call.workspaceId));
-        await storeBatch(pending, lockTimeoutMs);
-        for (const { outcome, settled } of pending) if (outcome) settled();
+        const theirs = batch.filter(({ call, outcome }) => !outcome && chosen.has(call.workspaceId));
+        await storeAll(theirs, (calls, sendBefore) => store(calls, { sendBefore, lockTimeoutMs }));
+        for (const { outcome, settled } of theirs) if (outcome) settled();
       };
       const workspaces = [...new Set(batch.map(({ call }) => call.workspaceId))];
       const locked = workspaces.filter((id) => lockedLately.has(id)).map((id) => [id]);
       const free = workspaces.filter((id) => !lockedLately.has(id));
       // Others do not wait for those that were locked a moment ago.
       for (const some of free.length > 0 ? [free, ...locked] : locked)
-        for (const id of await inUnlockedGroups(some, store)) lockedLately.set(id, true);
+        for (const id of await inUnlockedGroups(some, storeOf)) lockedLately.set(id, true);
     },
     sizeOf: ({ call }) => CALL_BYTES + call.body.length,
     maxItems: 200,
@@ -52,20 +67,90 @@ export function createAcceptor(accepts: AcceptStore): Acceptor {
   return {
     async accept(call, since = performance.now()) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const pending: WaitingCall = { call, since, settled: resolve };
+      const waiting: WaitingCall = { call, since, settled: resolve };
       batches
-        .add(pending)
+        .add(waiting)
         // A part of a batch that failed may still have been stored.
         .catch((error: unknown) => {
-          pending.outcome ??= { error };
+          waiting.outcome ??= { error };
         })
         .finally(resolve);
       await promise;
-      const { outcome } = pending;
+      const { outcome } = waiting;
       if (!outcome) throw new Error("the queue of the workspace is locked");
       if ("error" in outcome) throw outcome.error;
       return outcome;
     },
     [Symbol.asyncDispose]: () => batches[Symbol.asyncDispose](),
   };
+}
+
+type Store = (calls: readonly AcceptedCall[], sendBefore: number) => ReturnType<StoreCalls>;
+
+/** Stores calls and sets their outcomes. When it rejects, some calls may have no outcome. */
+async function storeAll(batch: readonly WaitingCall[], store: Store): Promise<void> {
+  let waiting = batch.filter((call) => !isTooLate(call));
+  while (waiting.length > 0) {
+    const { firsts, repeats } = separateRepeats(waiting);
+    await storeFirsts(firsts, store);
+    // The repeat of a call that was just stored has its outcome; the others are tried again.
+    const again = repeats.filter(({ repeat, first }) => !settleRepeat(repeat, first));
+    waiting = again.map(({ repeat }) => repeat).filter((call) => !isTooLate(call));
+  }
+}
+
+/** A call that Postgres rejects fails alone: the others are stored in smaller batches. */
+async function storeFirsts(firsts: readonly WaitingCall[], store: Store): Promise<void> {
+  const sendBefore = Math.min(...firsts.map(({ since }) => since)) + SEND_WITHIN_MS;
+  try {
+    const originals = await store(
+      firsts.map(({ call }) => call),
+      sendBefore,
+    );
+    for (const first of firsts) {
+      const { id } = first.call;
+      const original = originals.get(id);
+      first.outcome = { deliveryId: original ?? id, isDuplicate: original !== undefined };
+    }
+  } catch (error) {
+    if (!isDataError(error)) throw error;
+    const [only, ...others] = firsts;
+    if (only && others.length === 0) {
+      only.outcome = { error };
+      return;
+    }
+    const middle = Math.ceil(firsts.length / 2);
+    await storeFirsts(firsts.slice(0, middle), store);
+    await storeFirsts(firsts.slice(middle), store);
+  }
+}
+
+function isTooLate(waiting: WaitingCall): boolean {
+  if (performance.now() - waiting.since <= SEND_WITHIN_MS) return false;
+  waiting.outcome = { error: new Error("the call has waited too long to be stored") };
+  return true;
+}
+
+/** Two calls of one batch with the same key: only the first may be stored. */
+function separateRepeats(waiting: readonly WaitingCall[]) {
+  const firstOf = new Map<string, WaitingCall>();
+  const firsts: WaitingCall[] = [];
+  const repeats: { repeat: WaitingCall; first: WaitingCall }[] = [];
+  for (const each of waiting) {
+    const { hookId, keys } = each.call;
+    const names = keys.map((key) => `${hookId} ${key.toString("latin1")}`);
+    const first = names.map((name) => firstOf.get(name)).find((known) => known !== undefined);
+    if (first) repeats.push({ repeat: each, first });
+    else {
+      firsts.push(each);
+      for (const name of names) firstOf.set(name, each);
+    }
+  }
+  return { firsts, repeats };
+}
+
+function settleRepeat(repeat: WaitingCall, first: WaitingCall): boolean {
+  if (!first.outcome || "error" in first.outcome || first.outcome.isDuplicate) return false;
+  repeat.outcome = { deliveryId: first.outcome.deliveryId, isDuplicate: true };
+  return true;
 }

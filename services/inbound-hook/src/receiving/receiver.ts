@@ -1,14 +1,17 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { secondsUntil } from "@toolgate/epoch/minute-window";
-import { type ReceiveResponseSchema, RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
+import {
+  type ReceiveRequest,
+  type ReceiveResponseSchema,
+  RefusalReason,
+} from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import { refusals } from "@toolgate/telemetry/instruments";
 import { currentTrace } from "@toolgate/telemetry/trace";
 import { ID_HEADERS } from "@toolgate/webhook-signing/hook-headers";
 import { authenticate } from "../domain/call/authentication.ts";
 import { parseBody } from "../domain/call/body.ts";
-import { isLoop } from "../domain/call/hop.ts";
-import { joinedValueOf, type ReceivedCall, valuesOf } from "../domain/call/received-call.ts";
+import { isLoop, joinedValueOf } from "../domain/call/received-call.ts";
 import { identify } from "../domain/call/replay-keys.ts";
 import { hashSegment } from "../domain/hook.ts";
 import type { AcceptedCall } from "../store/accept.ts";
@@ -21,8 +24,8 @@ import type { FailureThrottle } from "./failure-throttle.ts";
 export type Outcome = NonNullable<MessageInitShape<typeof ReceiveResponseSchema>["outcome"]>;
 
 export interface Receiver {
-  /** Decides about a hook call at the URL that ends with `segment`. Rejects when the call could not be stored. */
-  receive(segment: string, call: ReceivedCall): Promise<Outcome>;
+  /** Decides about a hook call. Rejects when the call could not be stored. */
+  receive(call: ReceiveRequest): Promise<Outcome>;
 }
 
 interface ReceiverDependencies {
@@ -52,10 +55,10 @@ const STATUSES: Partial<Record<RefusalReason, number>> = {
 export function createReceiver(dependencies: ReceiverDependencies): Receiver {
   const { currentHooks, throttle, activity, now } = dependencies;
   return {
-    async receive(segment, call) {
+    async receive(call) {
       const since = performance.now();
       const receivedAt = now();
-      const judged = await currentHooks.call(hashSegment(segment), (hook) => judge(hook, call, receivedAt));
+      const judged = await currentHooks.call(hashSegment(call.hook), (hook) => judge(hook, call, receivedAt));
       if (!judged) return refused(RefusalReason.NOT_FOUND);
       const { row: hook, judgement, admitted, resetAt } = judged;
       const keep = (reason: RefusalReason, why = "", secondsOff?: number) => {
@@ -85,10 +88,9 @@ export function createReceiver(dependencies: ReceiverDependencies): Receiver {
 }
 
 /** The order of these checks is part of the interface: 404, 508, 413, 403, 401. */
-function judge(hook: ReceivableHook, call: ReceivedCall, now: Date): Judgement {
+function judge(hook: ReceivableHook, call: ReceiveRequest, now: Date): Judgement {
   if (!hook.active) return { counts: false, reason: RefusalReason.NOT_FOUND };
-  if (isLoop(valuesOf(call, "x-service-hop")))
-    return { counts: false, reason: RefusalReason.LOOP, why: "the call would trigger itself" };
+  if (isLoop(call)) return { counts: false, reason: RefusalReason.LOOP, why: "the call would trigger itself" };
   if (call.bodyTooLarge) return { counts: false, reason: RefusalReason.TOO_LARGE, why: "the body is too large" };
   if (hook.locked) return { counts: false, reason: RefusalReason.LOCKED };
   const authenticated = authenticate(hook, call, now.getTime());
@@ -102,7 +104,7 @@ function judge(hook: ReceivableHook, call: ReceivedCall, now: Date): Judgement {
 async function accept(
   { acceptors, activity, announceWork }: ReceiverDependencies,
   hook: ReceivableHook,
-  call: ReceivedCall & { receivedAt: Date; since: number; signedAt: number | undefined },
+  call: ReceiveRequest & { receivedAt: Date; since: number; signedAt: number | undefined },
 ): Promise<Outcome> {
   const contentType = joinedValueOf(call, "content-type");
   const body = parseBody(call.body, contentType, joinedValueOf(call, "content-encoding"));
@@ -130,7 +132,7 @@ async function accept(
   return { case: isDuplicate ? "duplicateDeliveryId" : "acceptedDeliveryId", value: deliveryId };
 }
 
-function idHeaders(call: ReceivedCall): Record<string, string> {
+function idHeaders(call: ReceiveRequest): Record<string, string> {
   const sent = ID_HEADERS.map((name) => [name, joinedValueOf(call, name)] as const);
   return Object.fromEntries(sent.filter(([, value]) => value !== ""));
 }

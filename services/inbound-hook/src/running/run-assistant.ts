@@ -1,7 +1,6 @@
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { AssistantRunService, type RunForHookResponse } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
-import { fencedMessage } from "../domain/arguments/fence.ts";
-import { containsMarker } from "../domain/arguments/marker.ts";
+import { containsMarker, fencedMessage } from "../domain/arguments/fence.ts";
 import { loggedError, loggedText } from "../domain/log/logged-json.ts";
 import { failed, type RunEnd, type RunTarget } from "./run-target.ts";
 

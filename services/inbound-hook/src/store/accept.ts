@@ -33,36 +33,30 @@ export interface StoreLimits {
   lockTimeoutMs: number;
 }
 
-/** Stores the calls of a lane. */
-export interface AcceptStore {
-  /**
-   * Stores calls with their replay keys and queues them, in one transaction and one round trip. No two of them may have
-   * a key of the same hook. Returns, by id, the original delivery of each call that was accepted before and is not
-   * stored.
-   *
-   * It first locks the workspaces' queues, so that it sees copies of its calls that another replica has just stored.
-   * The locks are released before the commit is on disk, but this resolves only afterwards.
-   */
-  store(calls: readonly AcceptedCall[], limits: StoreLimits): Promise<ReadonlyMap<string, string>>;
-}
+/**
+ * Stores calls of a lane with their replay keys and queues them, in one transaction and one round trip. No two of them may
+ * have a key of the same hook. Returns, by id, the original delivery of each call that was accepted before and is not stored.
+ *
+ * It first locks the workspaces' queues, so that it sees copies of its calls that another replica has just stored. The
+ * locks are released before the commit is on disk, but this resolves only afterwards.
+ */
+export type StoreCalls = (calls: readonly AcceptedCall[], limits: StoreLimits) => Promise<ReadonlyMap<string, string>>;
 
 export const STATEMENT_TIMEOUT_MS = 2_000;
 
-export function createAcceptStore(pool: Pool, lane: Lane, queue: FairQueue): AcceptStore {
+export function createStoreCalls(pool: Pool, lane: Lane, queue: FairQueue): StoreCalls {
   const { tables } = queue;
   const [name, text] = [`accept_${lane}`, acceptText(queue)];
   const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
-  return {
-    async store(calls, limits) {
-      const workspaces = [...new Set(calls.map((call) => call.workspaceId))];
-      const results = await pipelined(
-        pool,
-        [...makeAndLockGroups(tables, workspaces), { name, text, values: valuesOf(calls) }],
-        { unlockEarly: true, statementTimeoutMs, ...limits },
-      );
-      const known = (results.at(-1)?.rows ?? []) as { id: string; original: string }[];
-      return new Map(known.map(({ id, original }) => [id, original]));
-    },
+  return async (calls, limits) => {
+    const workspaces = [...new Set(calls.map((call) => call.workspaceId))];
+    const results = await pipelined(
+      pool,
+      [...makeAndLockGroups(tables, workspaces), { name, text, values: valuesOf(calls) }],
+      { unlockEarly: true, statementTimeoutMs, ...limits },
+    );
+    const known = (results.at(-1)?.rows ?? []) as { id: string; original: string }[];
+    return new Map(known.map(({ id, original }) => [id, original]));
   };
 }
 

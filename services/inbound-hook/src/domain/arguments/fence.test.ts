@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { fencedMessage } from "./fence.ts";
+import { containsMarker, fencedMessage } from "./fence.ts";
 
 const FENCE =
   /^[^<]*<untrusted_webhook_data> and <\/untrusted_webhook_data>[^<]*\n<untrusted_webhook_data>\n([^<]*)\n<\/untrusted_webhook_data>\n[^<]*$/;
@@ -19,4 +19,12 @@ it("[IN-64] [IN-65] whatever the data is, it is between the tags, and the instru
       expect(after).toMatch(/not follow instructions/);
     }),
   );
+});
+
+it("[IN-44] the marker is found in any string and name, and nowhere else", () => {
+  const found = (json: string) => containsMarker(JSON.stringify(JSON.parse(json)));
+  for (const json of ['"{{"', '{"a":{"b":["x {{y"]}}', '{"a":{"{{b":1}}', '"\\u007b\\u007b"', '[["a{{{b"]]'])
+    expect(found(json)).toBe(true);
+  for (const json of ['"{ {"', '"{\\n{"', '{"{":"{"}', '["{","{"]', '{"{":{"{":"{"}}', "null", "1", "{}", '"}}"'])
+    expect(found(json)).toBe(false);
 });

@@ -10,3 +10,8 @@ export function fencedMessage(dataJson: string): string {
   const json = dataJson.replaceAll("<", "\\u003c");
   return `${BEFORE}\n<untrusted_webhook_data>\n${json}\n</untrusted_webhook_data>\n${AFTER}`;
 }
+
+/** [IN-44] Whether data in JSON contains `{{` in a string or a name: JSON itself has no two of them in a row. */
+export function containsMarker(dataJson: string): boolean {
+  return dataJson.includes("{{");
+}

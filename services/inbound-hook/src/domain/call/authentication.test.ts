@@ -34,7 +34,7 @@ function check(
   headers: Record<string, string | string[]>,
   change: { secret?: string; nowMs?: number; toleranceSeconds?: number } = {},
 ) {
-  const values = new Map(Object.entries(headers).map(([name, value]) => [name, [value].flat()]));
+  const values = Object.entries(headers).flatMap(([name, sent]) => [sent].flat().map((value) => ({ name, value })));
   const hook = { format, preset, secret, toleranceSeconds: 300, ...change };
   const result = authenticate(hook, { headers: values, body }, change.nowMs ?? now * 1000);
   return result.ok ? { signedAt: result.signedAt } : undefined;

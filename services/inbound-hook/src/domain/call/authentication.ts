@@ -4,7 +4,7 @@ import { verifyBearer, verifyShop } from "@toolgate/webhook-signing/shop-and-bea
 import { verify } from "@toolgate/webhook-signing/verify";
 import { verifyStandard } from "@toolgate/webhook-signing/verify-standard";
 import type { Format, Preset } from "../hook.ts";
-import { onlyValueOf, type ReceivedCall } from "./received-call.ts";
+import { onlyValueOf, type WithHeaders } from "./received-call.ts";
 
 /** What hook calls are verified with. */
 export interface Verification {
@@ -42,7 +42,7 @@ function signatureHeader({ format, preset }: Verification): HookHeader {
  */
 export function authenticate(
   hook: Verification,
-  call: Pick<ReceivedCall, "headers" | "body">,
+  call: WithHeaders & { body: Uint8Array },
   nowMs: number,
 ): Authenticated {
   const name = signatureHeader(hook);

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { isLoop } from "./hop.ts";
+import { isLoop as isLoopOf } from "./received-call.ts";
+
+const isLoop = (values: readonly string[]) =>
+  isLoopOf({ headers: values.map((value) => ({ name: "x-service-hop", value })) });
 
 test("[LOOP-3] the largest number decides, over repeated headers and lists", () => {
   for (const headers of [["2"], ["3"], ["002"], [" 2 "], ["2, 2"], ["1, 2"], ["1", "2"], ["x, 7"], ["9".repeat(400)]]) {

@@ -6,7 +6,7 @@ type Headers = Record<string, string | string[]>;
 
 function identityOf(format: Format, headers: Headers, call: { body?: string; signedAt?: number; value?: object } = {}) {
   const { body = "{}", signedAt, value = {} } = call;
-  const sent = new Map(Object.entries(headers).map(([name, values]) => [name, [values].flat()]));
+  const sent = Object.entries(headers).flatMap(([name, values]) => [values].flat().map((value) => ({ name, value })));
   const identity = identify({
     format,
     headers: sent,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "@toolgate/rules/json-object";
 import type { Format } from "../hook.ts";
-import { joinedValueOf, type ReceivedCall } from "./received-call.ts";
+import { joinedValueOf, type WithHeaders } from "./received-call.ts";
 
 /** What identifies a hook call among all calls of its hook. */
 interface Identity {
@@ -11,7 +11,8 @@ interface Identity {
   externalId: string | null;
 }
 
-interface AcceptableCall extends Pick<ReceivedCall, "headers" | "body"> {
+interface AcceptableCall extends WithHeaders {
+  body: Uint8Array;
   format: Format;
   signedAt: number | undefined;
   /** The parsed body. */

@@ -8,8 +8,8 @@ import { createRedactor } from "@toolgate/redaction/redactor";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
+import { containsMarker } from "../../domain/arguments/fence.ts";
 import { dataForTarget, MAX_BODY_BYTES, TOO_LARGE } from "../../domain/arguments/mapping.ts";
-import { containsMarker } from "../../domain/arguments/marker.ts";
 import { parseBody } from "../../domain/call/body.ts";
 import { findHook, type HookRow } from "../../store/hooks.ts";
 import { findDelivery } from "../../store/log/read.ts";
@@ -81,5 +81,5 @@ async function checkAssistantData(
   { args }: Mapped,
 ) {
   if (!(await targets.isAssistantReleased(workspaceId, target.name))) return { violations: [NOT_RELEASED] };
-  return containsMarker(args) ? { violations: [MARKER] } : { argsJson: JSON.stringify(redact(args)) };
+  return containsMarker(JSON.stringify(args)) ? { violations: [MARKER] } : { argsJson: JSON.stringify(redact(args)) };
 }

@@ -2,7 +2,6 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
 import {
-  type ReceivedHeader,
   type ReceiveRequest,
   type ReceiveResponse,
   ReceiveResponseSchema,
@@ -20,24 +19,13 @@ interface ReceiveContext {
 
 /** [IN-22] Fails with `unavailable` unless the call is known to be stored; the sender has to repeat it. */
 export function receiveHandler({ receiver, onError }: ReceiveContext): ReceiveHandler {
-  return async ({ hook, headers, ...call }) => {
+  return async (call) => {
     try {
-      const outcome = await receiver.receive(hook, { ...call, headers: valuesByName(headers) });
-      return create(ReceiveResponseSchema, { outcome });
+      return create(ReceiveResponseSchema, { outcome: await receiver.receive(call) });
     } catch (error) {
       if (isDataError(error)) throw error;
       onError(error);
       throw new ConnectError("the call could not be stored, try again", Code.Unavailable);
     }
   };
-}
-
-function valuesByName(headers: readonly ReceivedHeader[]): Map<string, string[]> {
-  const values = new Map<string, string[]>();
-  for (const { name, value } of headers) {
-    const earlier = values.get(name);
-    if (earlier) earlier.push(value);
-    else values.set(name, [value]);
-  }
-  return values;
 }
