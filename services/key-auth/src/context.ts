@@ -13,7 +13,7 @@ import { createDevices, type Devices } from "./domain/devices.ts";
 import { createBackground } from "./events/background.ts";
 import { createPasswordHashes, type PasswordHashes } from "./login/password-hashes.ts";
 import { createSignedTexts, type SignedTexts } from "./login/signed-texts.ts";
-import { createHotSigner, createSigners } from "./login/signing-keys.ts";
+import { createSigners } from "./login/signing-keys.ts";
 import { createLoginThrottle, type LoginThrottle } from "./login/throttle.ts";
 import { createTokens, type Tokens } from "./login/tokens.ts";
 import { listSigningKeys } from "./store/signing-keys.ts";
@@ -58,7 +58,8 @@ export function createContext(
   const { log, now, peers } = host;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const clock = () => new Date(now());
-  const signing = { signingKeys: () => listSigningKeys(pool), box: secretBox, now: clock };
+  const signingKeys = () => listSigningKeys(pool);
+  const signers = createSigners({ signingKeys, box: secretBox, now, onError: onError("signing keys") });
   const counter = createCallCounter(redis, { kind: "key", counters: "toolgate:calls", lastKey: "toolgate:accepted" });
   return {
     pool,
@@ -72,19 +73,14 @@ export function createContext(
       onRedisError: onError("redis cannot decide; deciding from postgres"),
     }),
     counter,
-    tokens: createTokens(signing),
+    tokens: createTokens({ signingKeys, signers, now: clock }),
     principalText: createSignedTexts({
       sign: signPrincipal,
-      signer: createSigners(signing),
+      signer: signers.newest,
       now,
       maxCached: MAX_CACHED_PRINCIPALS,
     }),
-    grantText: createSignedTexts({
-      sign: signGrant,
-      signer: createHotSigner({ ...signing, onError: onError("signing keys") }),
-      now,
-      maxCached: MAX_CACHED_GRANTS,
-    }),
+    grantText: createSignedTexts({ sign: signGrant, signer: signers.recent, now, maxCached: MAX_CACHED_GRANTS }),
     passwordHashes: createPasswordHashes(),
     devices: createDevices({ keys: sealingKeys, now }),
     throttle: createLoginThrottle(redis),

@@ -2,7 +2,7 @@ import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box
 import { createGrantReaders, type Grant } from "@toolgate/service-host/identity/grant-token";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { createHotSigner, createSigners, maintainSigningKeys } from "../src/login/signing-keys.ts";
+import { createSigners, maintainSigningKeys } from "../src/login/signing-keys.ts";
 import { listSigningKeys } from "../src/store/signing-keys.ts";
 import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
@@ -77,14 +77,14 @@ test("grants are signed with the newest key, and with the last one while Postgre
     if (state.isDown) throw new Error("down");
     return listSigningKeys(keyAuth.pool);
   };
-  const options = { signingKeys, box, now: () => new Date(nowMs) };
-  const signer = createHotSigner({
-    ...options,
+  const { recent: signer } = createSigners({
+    signingKeys,
+    box,
+    now: () => nowMs,
     onError: () => {
       state.errors += 1;
     },
   });
-  const newest = createSigners({ signingKeys: () => listSigningKeys(keyAuth.pool), box });
   const [{ kid: first }] = await Promise.all([signer(), signer(), signer()]);
   expect(state.reads).toBe(1);
   state.isDown = true;
@@ -101,5 +101,6 @@ test("grants are signed with the newest key, and with the last one while Postgre
   await maintainSigningKeys(keyAuth.pool, box, new Date(nowMs));
   const { kid } = await signer();
   expect(kid).not.toBe(first);
-  expect(kid).toBe((await newest()).kid);
+  const [newest] = await listSigningKeys(keyAuth.pool);
+  expect(kid).toBe(newest?.kid);
 });

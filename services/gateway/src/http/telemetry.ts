@@ -3,7 +3,7 @@ import proxyAddr from "@fastify/proxy-addr";
 import { httpDuration } from "@toolgate/telemetry/instruments";
 import { type RequestScope, runForRequest } from "@toolgate/telemetry/request";
 import { isRequestId, newRequestId, REQUEST_ID_HEADER } from "@toolgate/telemetry/request-id";
-import { isTracing, type Span, SpanKind, SpanStatusCode, spanOf, startSpan } from "@toolgate/telemetry/trace";
+import { type Span, SpanKind, SpanStatusCode, spanOf, startSpan } from "@toolgate/telemetry/trace";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 declare module "fastify" {
@@ -37,7 +37,7 @@ export function addTelemetry(app: FastifyInstance, isTrusted: IsTrusted): void {
   app.decorateRequest("span");
   app.addHook("onRequest", (request, reply, done) => {
     reply.header(REQUEST_ID_HEADER, request.id);
-    const span = isTracing() ? startRequestSpan(request, isTrusted) : undefined;
+    const span = startRequestSpan(request, isTrusted);
     request.span = span;
     request.scope = { requestId: request.id, span: span?.spanContext() };
     runForRequest(request.scope, done);

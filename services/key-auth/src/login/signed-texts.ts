@@ -1,8 +1,9 @@
 import { SIGNED_TEXT_LIFE_MS, type Signing } from "@toolgate/service-host/identity/signed-text";
+import type { Signer } from "./signing-keys.ts";
 
 interface SignedTextsOptions<Claims> {
   sign: (claims: Claims, signing: Signing) => Promise<string>;
-  signer: () => Promise<Omit<Signing, "now">>;
+  signer: () => Promise<Signer>;
   now: () => number;
   maxCached: number;
 }

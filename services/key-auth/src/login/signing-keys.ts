@@ -41,7 +41,7 @@ async function createKey(box: SecretBox, now: Date): Promise<SigningKeyRow> {
   return { kid, publicJwk, sealedPrivateKey, createdAt: now };
 }
 
-interface Signer {
+export interface Signer {
   kid: string;
   key: CryptoKey;
 }
@@ -50,57 +50,58 @@ interface SignerOptions {
   /** Newest first. */
   signingKeys: () => Promise<SigningKeyRow[]>;
   box: SecretBox;
-}
-
-/** The private key that signs now. It is unsealed once. */
-export function createSigners({ signingKeys, box }: SignerOptions): () => Promise<Signer> {
-  let last: Signer | undefined;
-  return async () => {
-    const [newest] = await signingKeys();
-    if (!newest) throw new Error("there is no signing key");
-    const { kid, sealedPrivateKey } = newest;
-    if (last?.kid !== kid) {
-      const jwk = JSON.parse(box.open(sealedPrivateKey, sealingContext(kid)));
-      last = { kid, key: (await importJWK(jwk, JWT_ALGORITHM)) as CryptoKey };
-    }
-    return last;
-  };
+  now: () => number;
+  onError: (error: unknown) => void;
 }
 
 const READ_EVERY_MS = 60_000;
 /** As long as verified keys of callers are. */
 const USED_UNREAD_FOR_MS = 600_000;
 
-/** For the hot path: the keys are read once a minute, beside the calls, and the last one is used while Postgres is down. */
-export function createHotSigner({
-  now,
-  onError,
-  ...options
-}: SignerOptions & { now: () => Date; onError: (error: unknown) => void }): () => Promise<Signer> {
-  const newestSigner = createSigners(options);
+/** The private key that signs now, unsealed once. */
+export interface Signers {
+  /** Reads which one it is. */
+  newest(): Promise<Signer>;
+  /** For calls: reads once a minute, beside them, and uses the last one while Postgres is down. */
+  recent(): Promise<Signer>;
+}
+
+export function createSigners({ signingKeys, box, now, onError }: SignerOptions): Signers {
   let last: { signer: Signer; readAtMs: number } | undefined;
   let triedAtMs = 0;
   let reading: Promise<Signer> | undefined;
 
+  async function readNewest(nowMs: number): Promise<Signer> {
+    const [newest] = await signingKeys();
+    if (!newest) throw new Error("there is no signing key");
+    const { kid, sealedPrivateKey } = newest;
+    const known = last?.signer.kid === kid ? last.signer : undefined;
+    const signer = known ?? { kid, key: await unsealed(box.open(sealedPrivateKey, sealingContext(kid))) };
+    last = { signer, readAtMs: nowMs };
+    return signer;
+  }
+
   function read(nowMs: number): Promise<Signer> {
     triedAtMs = nowMs;
-    reading ??= newestSigner()
-      .then((signer) => {
-        last = { signer, readAtMs: nowMs };
-        return signer;
-      })
-      .finally(() => {
-        reading = undefined;
-      });
+    reading ??= readNewest(nowMs).finally(() => {
+      reading = undefined;
+    });
     return reading;
   }
 
-  return async () => {
-    const nowMs = now().getTime();
-    if (!last || Math.abs(nowMs - last.readAtMs) > USED_UNREAD_FOR_MS) return read(nowMs);
-    if (Math.abs(nowMs - triedAtMs) > READ_EVERY_MS) read(nowMs).catch(onError);
-    return last.signer;
+  return {
+    newest: () => readNewest(now()),
+    async recent() {
+      const nowMs = now();
+      if (!last || Math.abs(nowMs - last.readAtMs) > USED_UNREAD_FOR_MS) return read(nowMs);
+      if (Math.abs(nowMs - triedAtMs) > READ_EVERY_MS) read(nowMs).catch(onError);
+      return last.signer;
+    },
   };
+}
+
+async function unsealed(jwk: string): Promise<CryptoKey> {
+  return (await importJWK(JSON.parse(jwk), JWT_ALGORITHM)) as CryptoKey;
 }
 
 /** Binds a sealed private key to its row. */

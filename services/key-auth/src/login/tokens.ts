@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import type { SessionReference } from "../store/sessions.ts";
 import type { SigningKeyRow } from "../store/signing-keys.ts";
-import { createSigners, JWT_ALGORITHM } from "./signing-keys.ts";
+import { JWT_ALGORITHM, type Signers } from "./signing-keys.ts";
 
 export interface Tokens {
   /** A JWT with the session's id. */
@@ -24,11 +23,10 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function createTokens(deps: {
   /** Newest first. */
   signingKeys: () => Promise<SigningKeyRow[]>;
-  box: SecretBox;
+  signers: Signers;
   now: () => Date;
 }): Tokens {
-  const { signingKeys, now } = deps;
-  const newestSigner = createSigners(deps);
+  const { signingKeys, signers, now } = deps;
 
   let known: { text: string; keys: ReturnType<typeof createLocalJWKSet> } | undefined;
 
@@ -64,7 +62,7 @@ export function createTokens(deps: {
   return {
     keySet,
     async issueJwt(session) {
-      const { kid, key } = await newestSigner();
+      const { kid, key } = await signers.newest();
       return new SignJWT({ sid: session.id, email: session.email })
         .setProtectedHeader({ alg: JWT_ALGORITHM, typ: "JWT", kid })
         .setSubject(session.userId)

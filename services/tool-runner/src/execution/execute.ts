@@ -1,5 +1,5 @@
 import { isJsonObject } from "@toolgate/rules/json-object";
-import { inSpan, isTracing } from "@toolgate/telemetry/trace";
+import { inSpan } from "@toolgate/telemetry/trace";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
 import { MAX_NESTING } from "../domain/nesting.ts";
@@ -46,7 +46,6 @@ export function execute(
   scope: RunScope,
   parent?: { run: Run; signal: AbortSignal },
 ): Promise<Execution> {
-  if (!isTracing()) return executeOnce(deps, tool, args, scope, parent);
   const attributes = { "toolgate.tool": tool.name };
   return inSpan("run", () => executeOnce(deps, tool, args, scope, parent), { attributes });
 }

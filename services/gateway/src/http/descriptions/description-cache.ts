@@ -54,11 +54,10 @@ export function createDescriptionCache(
     // A document that is evicted while it is being made still reaches the requests that wait for it.
     ignoreFetchAbort: true,
   });
-  const shareNext = createNextRun<Made>();
   async function find(key: KeyVerdict, variant: string, write: WriteDescription): Promise<Made> {
-    const name = nameOf(key, variant);
     const make = () => build(key, write);
-    if (key.workspaceEpoch === UNKNOWN_EPOCH) return shareNext(name, make);
+    if (key.workspaceEpoch === UNKNOWN_EPOCH) return make();
+    const name = nameOf(key, variant);
     const cached = cache.get(name);
     cacheLookups.add(1, { cache: "descriptions", result: cached ? "hit" : "miss" });
     return cached ?? cache.forceFetch(name, { context: make });
@@ -80,28 +79,6 @@ export function createDescriptionCache(
       if (made === "too large") throw new DescriptionTooLarge();
       return made;
     },
-  };
-}
-
-/**
- * Lets callers share a computation, but only one that started after their request. For each name at most one computation
- * is under way and one is waiting.
- */
-function createNextRun<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
-  const running = new Map<string, Promise<T>>();
-  const waiting = new Map<string, Promise<T>>();
-  return (name, work) => {
-    const joined = waiting.get(name);
-    if (joined) return joined;
-    const start = () => {
-      waiting.delete(name);
-      const run = work().finally(() => running.delete(name));
-      running.set(name, run);
-      return run;
-    };
-    const next = (running.get(name) ?? Promise.resolve()).then(start, start);
-    waiting.set(name, next);
-    return next;
   };
 }
 
