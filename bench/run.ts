@@ -13,10 +13,12 @@ import { measureDeliveries } from "./src/deliveries/measure-deliveries.ts";
 import { measureHooks } from "./src/hooks.ts";
 import { measureIdle } from "./src/idle.ts";
 import { measureNeighbours } from "./src/neighbours.ts";
+import { measurePacedCalls } from "./src/paced-calls.ts";
 import { describeMachine, renderPage, type Section, versionsOf } from "./src/page.ts";
 
 const PARTS = {
   Calls: measureCalls,
+  "Paced calls": measurePacedCalls,
   Deliveries: measureDeliveries,
   Hooks: measureHooks,
   Chat: measureChat,

@@ -1,7 +1,7 @@
 import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
 import { type ConsumeBatchesOptions, consumeBatches } from "./consume.ts";
-import { parkMessages } from "./parked-messages.ts";
+import { type ParkedMessage, parkMessages } from "./parked-messages.ts";
 import { streamOf } from "./streams.ts";
 
 /** What every consumer of records is given. */
@@ -25,35 +25,43 @@ interface ConsumeRecordsOptions<Item> extends RecordConsumer {
 const MAX_MESSAGES = 128;
 const ACK_WAIT_MS = 30_000;
 /** The broker has already stored the records, and larger batches cost Postgres far less. */
-const EVERY_MS = 100;
+const EVERY_MS = 500;
 const MAX_ACK_PENDING = 1_000;
 
 /**
- * `consumeBatches` with the limits for log records: up to 128 messages at a time, and if they keep coming, every 100 ms,
+ * `consumeBatches` with the limits for log records: up to 128 messages at a time, and if they keep coming, every 500 ms,
  * as nobody waits for the write. Writing a record twice must have the same effect as once: after a restart of the broker
- * or of a replica, unacknowledged records are delivered again immediately. Of a message that Postgres always refuses, only
- * the records whose own data it refuses are parked, each as a message of its own; the others are written.
+ * or of a replica, unacknowledged records are delivered again immediately. Records whose own data Postgres refuses are
+ * parked, each as a message of its own, as are messages that cannot be decoded; the others are written.
  */
 export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Promise<void> {
   const { pool, schema, decode, encode, write, beforeParking, ...consumer } = options;
+  const { filterSubject: subject, onError } = consumer;
   return consumeBatches({
     ...consumer,
-    stream: streamOf(consumer.filterSubject),
+    stream: streamOf(subject),
     maxMessages: MAX_MESSAGES,
     ackWaitMs: ACK_WAIT_MS,
     everyMs: EVERY_MS,
     maxAckPending: MAX_ACK_PENDING,
     remakeAfterBreak: true,
-    parking: {
-      isPermanent: isDataError,
-      async park({ subject, payload }) {
-        const refused = await writeAccepted(decode(payload), write);
-        await beforeParking?.(refused.map(({ record }) => record));
-        const messages = refused.map(({ record, reason }) => ({ subject, reason, payload: encode(record) }));
-        await parkMessages(pool, schema, messages, new Date());
-      },
+    async handle(messages) {
+      const records: Item[] = [];
+      const parked: ParkedMessage[] = [];
+      for (const { data } of messages) {
+        try {
+          records.push(...decode(data));
+        } catch (error) {
+          parked.push({ subject, reason: (error as Error).message, payload: data });
+        }
+      }
+      const refused = await writeAccepted(records, write);
+      if (refused.length > 0) await beforeParking?.(refused.map(({ record }) => record));
+      parked.push(...refused.map(({ record, reason }) => ({ subject, reason, payload: encode(record) })));
+      if (parked.length === 0) return;
+      await parkMessages(pool, schema, parked, new Date());
+      onError(new Error(`${parked.length} records of ${subject} parked, the first because: ${parked[0]?.reason}`));
     },
-    handle: (messages) => write(messages.flatMap(({ data }) => decode(data))),
   });
 }
 
@@ -62,6 +70,7 @@ async function writeAccepted<Item>(
   records: Item[],
   write: (records: Item[]) => Promise<void>,
 ): Promise<{ record: Item; reason: string }[]> {
+  if (records.length === 0) return [];
   try {
     await write(records);
     return [];

@@ -35,18 +35,12 @@ export interface ConsumeOptions {
   onError: (error: unknown) => void;
 }
 
-/** A period of consuming, which ends when the connection is lost. */
-export interface ConsumerSession {
-  /** When the broker created the consumer. A wiped broker gets a new one, whose sequence numbers start again. */
-  readonly consumerCreated: string;
-  /** False once the connection broke or the broker lost the consumer. */
-  isLive(): boolean;
-}
-
-interface SessionListener {
-  onSession?: (session: ConsumerSession) => void;
-  onMessage: (message: JsMsg, session: ConsumerSession) => void | Promise<void>;
-}
+/**
+ * `isLive` turns false when the connection breaks or the broker loses the consumer. An acknowledgement names a message by
+ * its sequence number alone, and a wiped broker starts numbering again: sent after that, it would remove a new message
+ * that nobody has handled.
+ */
+type OnMessage = (message: JsMsg, isLive: () => boolean) => void | Promise<void>;
 
 const MS_IN_NS = 1_000_000;
 const RESTART_WAIT_MS = 250;
@@ -56,7 +50,7 @@ const HEARTBEAT_MS = 5_000;
 const CONSUMER_EXISTS = 10148;
 
 /** Takes messages until the signal fires or the bus is closed, in a new session after each break. Never rejects. */
-export async function consumeSessions(options: ConsumeOptions, listener: SessionListener): Promise<void> {
+export async function consumeSessions(options: ConsumeOptions, onMessage: OnMessage): Promise<void> {
   const { bus, signal, onError, remakeAfterBreak = false } = options;
   using _ = measureConsumer(options);
   let remadeAfter = -1;
@@ -69,7 +63,7 @@ export async function consumeSessions(options: ConsumeOptions, listener: Session
         await removeConsumer(options);
         remadeAfter = breaks;
       }
-      await runSession(options, listener);
+      await runSession(options, onMessage);
     } catch (error) {
       if (!signal.aborted && bus.isConnected()) onError(error);
     }
@@ -77,17 +71,14 @@ export async function consumeSessions(options: ConsumeOptions, listener: Session
   }
 }
 
-async function runSession(options: ConsumeOptions, { onSession, onMessage }: SessionListener): Promise<void> {
+async function runSession(options: ConsumeOptions, onMessage: OnMessage): Promise<void> {
   const { bus, stream, maxMessages, signal } = options;
   await ensureStream(bus, stream);
   const info = await ensureConsumer(options);
   if (signal.aborted) return;
   const breaksBefore = bus.breaks;
   let lost = false;
-  const session = {
-    consumerCreated: info.created,
-    isLive: () => !lost && bus.isConnected() && bus.breaks === breaksBefore,
-  };
+  const isLive = () => !lost && bus.isConnected() && bus.breaks === breaksBefore;
   const messages = await bus.js.consumers
     .getConsumerFromInfo(info)
     .consume({ max_messages: maxMessages, expires: PULL_EXPIRES_MS, idle_heartbeat: HEARTBEAT_MS });
@@ -98,12 +89,11 @@ async function runSession(options: ConsumeOptions, { onSession, onMessage }: Ses
   void stopWhenGone(messages, () => {
     lost = true;
   });
-  onSession?.(session);
   try {
     // Messages that have arrived are handed over even after a stop; the broker would send them again only after
     // ackWaitMs.
     for await (const message of messages) {
-      const taken = onMessage(message, session);
+      const taken = onMessage(message, isLive);
       if (taken) await taken;
     }
   } finally {

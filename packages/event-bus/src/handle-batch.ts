@@ -1,36 +1,17 @@
 import type { JsMsg } from "@nats-io/jetstream";
-import type { Acknowledgements, HeldMessage } from "./acknowledgements.ts";
-import type { ParkedMessage } from "./parked-messages.ts";
+
+/** A message in this process that has not been acknowledged or refused yet. */
+export interface HeldMessage {
+  readonly message: JsMsg;
+  /** Acknowledges or refuses it, unless it is no longer this process's: then the broker sends it again. */
+  reply(send: (message: JsMsg) => void): void;
+  isLive(): boolean;
+}
 
 export interface BatchHandling {
   /** Makes the messages' effects durable; may see a message more than once. */
   handle: (messages: JsMsg[]) => Promise<void>;
-  /** What happens to a message that is always refused. Absent: it is sent again for as long as the stream keeps it. */
-  parking?: Parking;
   onError: (error: unknown) => void;
-}
-
-interface Parking {
-  /**
-   * True if a single message refused with this error will always be refused: a data error, never a temporary one (a
-   * lost connection, a timeout).
-   */
-  isPermanent: (error: unknown) => boolean;
-  /** Stores the message for the operator. When it rejects, the message is sent again. */
-  park: (message: ParkedMessage) => Promise<void>;
-}
-
-/** A message that will always be refused was stored and is not sent again. `cause` is the last refusal. */
-export class ParkedMessageError extends Error {
-  readonly deliveries: number;
-
-  constructor({ subject, seq, info, data }: JsMsg, cause: unknown) {
-    super(`parked message ${seq} of ${subject} (${data.length} bytes) after ${info.deliveryCount} deliveries`, {
-      cause,
-    });
-    this.name = "ParkedMessageError";
-    this.deliveries = info.deliveryCount;
-  }
 }
 
 /** Thrown by `handle` when the messages are not the reason: their parts are not tried, and all are sent again after a wait. */
@@ -41,71 +22,45 @@ export class TryLaterError extends Error {
   }
 }
 
-const DELIVERIES_BEFORE_PARKING = 5;
 const REDELIVER_WAIT_MS = 250;
 const MAX_REDELIVER_WAIT_MS = 5_000;
-/** After this many single messages have failed with temporary errors, the messages are not considered the cause. */
+/** After this many single messages have failed, the messages are not considered the cause. */
 const MAX_FAILED_ALONE = 2;
 
 /** Handles a batch, and when it is refused its halves, down to single messages. Never rejects. */
-export async function handleBatch(
-  batch: HeldMessage[],
-  { handle, parking, onError }: BatchHandling,
-  acknowledgements: Acknowledgements,
-): Promise<void> {
+export async function handleBatch(batch: HeldMessage[], { handle, onError }: BatchHandling): Promise<void> {
   let failedAlone = 0;
 
   async function handlePart(part: HeldMessage[]): Promise<void> {
     if (failedAlone >= MAX_FAILED_ALONE) {
-      for (const held of part) acknowledgements.reply(held, (message) => message.nak(REDELIVER_WAIT_MS));
+      for (const held of part) held.reply((message) => message.nak(REDELIVER_WAIT_MS));
       return;
     }
     try {
       await handle(part.map((held) => held.message));
+      for (const held of part) held.reply((message) => message.ack());
     } catch (error) {
-      if (error instanceof TryLaterError) {
-        failedAlone = MAX_FAILED_ALONE;
-        onError(error);
-        for (const held of part) sendLater(held, acknowledgements);
-        return;
-      }
-      const [first] = part;
-      if (part.length === 1 && first) return refuse(first, error);
-      if (part.length === batch.length) onError(error);
-      const middle = Math.ceil(part.length / 2);
-      await handlePart(part.slice(0, middle));
-      return handlePart(part.slice(middle));
+      if (error instanceof TryLaterError) failedAlone = MAX_FAILED_ALONE;
+      else if (part.length === 1) failedAlone += 1;
+      else return handleHalves(part, error);
+      onError(error);
+      for (const held of part) sendLater(held);
     }
-    for (const held of part) acknowledgements.reply(held, (message) => message.ack());
   }
 
-  /** A message that fails alone waits longer each time, so that the others do not wait for it. */
-  async function refuse(held: HeldMessage, error: unknown): Promise<void> {
-    const { message } = held;
-    const { deliveryCount } = message.info;
-    const permanent = parking?.isPermanent(error) ?? false;
-    if (!permanent) failedAlone += 1;
-    if (parking && permanent && deliveryCount >= DELIVERIES_BEFORE_PARKING) {
-      const reason = error instanceof Error ? error.message : String(error);
-      try {
-        await parking.park({ subject: message.subject, reason, payload: message.data });
-        onError(new ParkedMessageError(message, error));
-        acknowledgements.reply(held, (parked) => parked.term());
-        return;
-      } catch (failure) {
-        onError(failure);
-      }
-    }
-    onError(error);
-    sendLater(held, acknowledgements);
+  async function handleHalves(part: HeldMessage[], error: unknown): Promise<void> {
+    if (part.length === batch.length) onError(error);
+    const middle = Math.ceil(part.length / 2);
+    await handlePart(part.slice(0, middle));
+    await handlePart(part.slice(middle));
   }
 
   await handlePart(batch);
 }
 
-/** Asks for a message again, after a wait that grows with each delivery. */
-function sendLater(held: HeldMessage, acknowledgements: Acknowledgements): void {
+/** Asks for a message again, after a wait that grows with each delivery, so that the others do not wait for it. */
+function sendLater(held: HeldMessage): void {
   const { deliveryCount } = held.message.info;
   const waitMs = Math.min(REDELIVER_WAIT_MS * 2 ** (deliveryCount - 1), MAX_REDELIVER_WAIT_MS);
-  acknowledgements.reply(held, (message) => message.nak(waitMs));
+  held.reply((message) => message.nak(waitMs));
 }

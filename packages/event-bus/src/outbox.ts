@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { MsgHdrs } from "@nats-io/transport-node";
 import {
   type WorkspaceEvent,
   WorkspaceEventBatchSchema,
@@ -12,17 +11,8 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { MAX_MESSAGE_BYTES, publishDurably } from "./batching-publisher.ts";
 import type { Bus } from "./connect.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { EVENT_LISTENERS, type EventListener, listenersHeader, listenersOf } from "./listeners.ts";
-import {
-  claimDue,
-  type DueRow,
-  deleteRows,
-  insertRows,
-  type OutboxRow,
-  outboxRow,
-  postpone,
-  settleRows,
-} from "./outbox-rows.ts";
+import { EVENT_LISTENERS, type EventListener, listenersOf } from "./listeners.ts";
+import { claimDue, insertRows, type OutboxRow, settleRows } from "./outbox-rows.ts";
 import { receiveSettledNotices } from "./settled-notices.ts";
 
 /**
@@ -36,9 +26,8 @@ export interface Outbox extends AsyncDisposable {
    */
   add(event: WorkspaceEvent): Promise<void>;
   /**
-   * Publishes events that were not settled in time again, to the listeners that lack them. Deletes events that were
-   * waiting only for a listener that has been removed. Returns how many events it handled; run in a loop by
-   * `runOutboxSweeper`.
+   * Publishes events that were not settled in time again, unless the broker is down. Returns how many there were; run in a
+   * loop by `runOutboxSweeper`.
    */
   sweep(now: Date): Promise<number>;
 }
@@ -46,8 +35,8 @@ export interface Outbox extends AsyncDisposable {
 interface OutboxOptions {
   pool: Pool;
   /**
-   * Schema of the table `outbox (event_id text primary key, event bytea, publish_after timestamptz,
-   * settled_by text[] default '{}')`.
+   * Schema of the table `outbox (event_id text primary key, event bytea, accepted_at timestamptz, publish_after
+   * timestamptz, settled_by text[] default '{}')`.
    */
   schema: string;
   bus: Bus;
@@ -58,10 +47,6 @@ interface OutboxOptions {
   onError: (error: unknown) => void;
 }
 
-/** Unsettled events are published again after this time; more than a listener needs for a batch. */
-const SETTLE_WITHIN_MS = 30_000;
-/** Unsettled events are published again after growing waits, so that a listener that is down is not flooded. */
-const MAX_REPUBLISH_WAIT_MS = 600_000;
 const PUBLISH_DEADLINE_MS = 5_000;
 const MAX_EVENTS_PER_BATCH = 200;
 const MAX_EVENT_BYTES = 900 * 1024;
@@ -72,16 +57,15 @@ const MAX_PUBLISHING = 32;
 export function createOutbox(options: OutboxOptions): Outbox {
   const { pool, schema, bus, source, listeners = EVENT_LISTENERS, onError } = options;
   const required = listenersOf(source, listeners);
-  const publish = (rows: OutboxRow[], headers?: MsgHdrs) =>
-    publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS, headers && { headers });
   const publishing = new Set<Promise<void>>();
+
+  const publish = (rows: OutboxRow[]) =>
+    publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS).catch(onError);
 
   /** Not awaited: the events are committed, and the sweeper publishes what fails here. */
   function publishSoon(rows: OutboxRow[]): void {
     if (publishing.size >= MAX_PUBLISHING) return;
-    const sent = publish(rows)
-      .catch(onError)
-      .finally(() => publishing.delete(sent));
+    const sent = publish(rows).finally(() => publishing.delete(sent));
     publishing.add(sent);
   }
 
@@ -90,7 +74,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     maxBytes: MAX_MESSAGE_BYTES,
     sizeOf: (row) => row.bytes.length,
     async commit(rows) {
-      await insertRows(pool, schema, rows, new Date(Date.now() + SETTLE_WITHIN_MS));
+      await insertRows(pool, schema, rows, new Date());
       publishSoon(rows);
     },
   });
@@ -98,7 +82,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const settled = receiveSettledNotices({
     bus,
     source,
-    settle: (notices) => settleRows(pool, schema, notices, required),
+    settle: (notice) => settleRows(pool, schema, notice, required),
     onError,
   });
   return {
@@ -106,31 +90,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const bytes = toBinary(WorkspaceEventSchema, event);
       if (bytes.length > MAX_EVENT_BYTES)
         throw new RangeError(`event ${event.eventId} is too large: ${bytes.length} bytes`);
-      await group.add(outboxRow(event, bytes));
+      await group.add({ eventId: event.eventId, bytes });
     },
     async sweep(now) {
-      const rows = await claimDue(pool, schema, now, new Date(now.getTime() + SETTLE_WITHIN_MS));
-      const { true: complete = [], false: waiting = [] } = Object.groupBy(rows, (row) =>
-        String(required.every((name) => row.settledBy.includes(name))),
-      );
-      if (complete.length > 0)
-        await deleteRows(
-          pool,
-          schema,
-          complete.map((row) => row.eventId),
-        );
-      const published: OutboxRow[] = [];
-      const failures: unknown[] = [];
-      for (const message of messagesOf(waiting, required)) {
-        if (failures.length > 0 && !bus.isConnected()) break;
-        await publish(message.rows, message.headers).then(
-          () => published.push(...message.rows),
-          (failure) => failures.push(failure),
-        );
-      }
-      if (published.length > 0) await postpone(pool, schema, nextTimes(published, now));
-      for (const failure of failures) onError(failure);
-      return complete.length + published.length;
+      if (!bus.isConnected()) return 0;
+      const rows = await claimDue(pool, schema, now);
+      for (const part of splitBySize(rows)) if (bus.isConnected()) await publish(part);
+      return rows.length;
     },
     async [Symbol.asyncDispose]() {
       measure[Symbol.dispose]();
@@ -149,16 +115,6 @@ function encodeBatch(rows: OutboxRow[]): Uint8Array {
   return writer.finish();
 }
 
-/** The messages of a sweep: an event that no listener has goes to all of them, any other to those that lack it. */
-function messagesOf(rows: DueRow[], required: readonly string[]) {
-  const byLacking = Map.groupBy(rows, ({ settledBy }) =>
-    settledBy.length === 0 ? "" : required.filter((name) => !settledBy.includes(name)).join(","),
-  );
-  return [...byLacking].flatMap(([names, group]) =>
-    splitBySize(group).map((part) => ({ rows: part, headers: names === "" ? undefined : listenersHeader(names) })),
-  );
-}
-
 /** Splits events into messages small enough for the broker. */
 function splitBySize(rows: readonly OutboxRow[]): OutboxRow[][] {
   const parts: OutboxRow[][] = [];
@@ -173,15 +129,6 @@ function splitBySize(rows: readonly OutboxRow[]): OutboxRow[][] {
     }
   }
   return parts;
-}
-
-/** The wait before an event is published again is its current age, within bounds. */
-function nextTimes(rows: OutboxRow[], now: Date): { eventId: string; publishAfter: Date }[] {
-  return rows.map(({ eventId, created }) => {
-    const ageMs = now.getTime() - Number(created) * 1000;
-    const waitMs = Math.min(Math.max(ageMs, SETTLE_WITHIN_MS), MAX_REPUBLISH_WAIT_MS);
-    return { eventId, publishAfter: new Date(now.getTime() + waitMs) };
-  });
 }
 
 const SWEEP_EVERY_MS = 5_000;

@@ -1,30 +1,43 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { EventsSettledSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
+import { type EventsSettled, EventsSettledSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import type { Bus } from "./connect.ts";
-import { createGroupCommit } from "./group-commit.ts";
 
-const MAX_NOTICES_PER_BATCH = 200;
 /** A batch of messages with small events can have tens of thousands; the broker takes 1 MiB. */
 const MAX_EVENTS_PER_NOTICE = 10_000;
-/**
- * If the settled notices of all listeners of an event arrive within this time, its row is deleted without being
- * updated first.
- */
-const GATHER_MS = 50;
+/** Nobody waits for an outbox row to be deleted, and many of them cost little more than one. */
+const GATHER_MS = 250;
 
 /** A settled notice: the events that one listener has in its own database. */
-export interface SettledNotice {
-  listener: string;
-  eventIds: string[];
+export type SettledNotice = Pick<EventsSettled, "listener" | "eventIds">;
+
+/** Notes that the listener has events in its own database; `subject` is the subject of their message. */
+export type NoteSettled = (subject: string, eventIds: readonly string[]) => void;
+
+/** Tells the sources of events, four times a second, what `listener` has noted. Disposing sends the rest. */
+export function createSettledNotices(bus: Bus, listener: string): Disposable & { note: NoteSettled } {
+  const noted = new Map<string, string[]>();
+  let timer: NodeJS.Timeout | undefined;
+  function send(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const [subject, eventIds] of noted) announceSettled(bus, subject, { listener, eventIds });
+    noted.clear();
+  }
+  return {
+    note(subject, eventIds) {
+      noted.set(subject, (noted.get(subject) ?? []).concat(eventIds));
+      timer ??= setTimeout(send, GATHER_MS);
+    },
+    [Symbol.dispose]: send,
+  };
 }
 
 /**
- * Tells the source of events that `listener` has them in its own database. `subject` is the subject of their message.
- * Never throws: a notice that is lost, or not sent because the bus is closed, costs a repeated publish.
+ * Sends settled notices of a listener. Never throws: a notice that is lost, or not sent because the bus is closed, costs a
+ * repeated publish.
  */
 export function announceSettled(bus: Bus, subject: string, { listener, eventIds }: SettledNotice): void {
-  if (eventIds.length === 0 || bus.nc.isClosed() || bus.nc.isDraining()) return;
+  if (bus.nc.isClosed() || bus.nc.isDraining()) return;
   const source = subject.slice("events.".length);
   for (let start = 0; start < eventIds.length; start += MAX_EVENTS_PER_NOTICE) {
     const part = eventIds.slice(start, start + MAX_EVENTS_PER_NOTICE);
@@ -36,27 +49,22 @@ export function announceSettled(bus: Bus, subject: string, { listener, eventIds 
 interface SettledNoticesOptions {
   bus: Bus;
   source: string;
-  settle: (notices: SettledNotice[]) => Promise<void>;
+  settle: (notice: SettledNotice) => Promise<void>;
   onError: (error: unknown) => void;
 }
 
-/** Receives the settled notices of listeners. `settle` gets them in batches, each in one replica of the source. */
-export function receiveSettledNotices(options: SettledNoticesOptions): AsyncDisposable {
-  const { bus, source, settle, onError } = options;
-  const group = createGroupCommit<SettledNotice>({
-    maxItems: MAX_NOTICES_PER_BATCH,
-    maxInFlight: 1,
-    async commit(notices) {
-      await settle(notices);
-      await sleep(GATHER_MS);
-    },
-  });
+/** Receives the settled notices of listeners, each in one replica of the source. Disposing waits for those that have come. */
+export function receiveSettledNotices({ bus, source, settle, onError }: SettledNoticesOptions): AsyncDisposable {
+  const settling = new Set<Promise<void>>();
   const subscription = bus.nc.subscribe(`settled.${source}`, {
     queue: source,
     callback(error, message) {
       try {
         if (error) throw error;
-        group.add(fromBinary(EventsSettledSchema, message.data)).catch(onError);
+        const settled = settle(fromBinary(EventsSettledSchema, message.data))
+          .catch(onError)
+          .finally(() => settling.delete(settled));
+        settling.add(settled);
       } catch (failure) {
         onError(failure);
       }
@@ -65,7 +73,7 @@ export function receiveSettledNotices(options: SettledNoticesOptions): AsyncDisp
   return {
     async [Symbol.asyncDispose]() {
       if (!bus.nc.isClosed()) subscription.unsubscribe();
-      await group[Symbol.asyncDispose]();
+      await Promise.all(settling);
     },
   };
 }

@@ -3,7 +3,6 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
 import { consumeRecords } from "../src/consume-records.ts";
-import { ParkedMessageError } from "../src/handle-batch.ts";
 import { consumeRig, DURABLE, SUBJECT } from "./consume-rig.ts";
 
 /** A database with a table for parked messages. */
@@ -58,10 +57,11 @@ test("[LOG-2] records are handed over in batches and acknowledged, with one cons
   expect(rig.errors).toEqual([]);
 });
 
-test("[LOG-2] records that Postgres refuses for their data are parked one by one, and the others of their messages are written", async () => {
+test("[LOG-2] records that Postgres refuses for their data are parked one by one, as is a message that cannot be decoded, and the others are written", async () => {
   await using rig = await consumeRig();
   await using database = await parkingDatabase();
-  await rig.publish("a", "b c refused d refused e", "f");
+  await rig.publish("a", "b c refused d refused e", "unreadable", "f");
+  let parkingFails = true;
   const stopping = new AbortController();
   const written = new Set<string>();
   const consuming = consumeRecords({
@@ -72,8 +72,17 @@ test("[LOG-2] records that Postgres refuses for their data are parked one by one
     filterSubject: SUBJECT,
     signal: stopping.signal,
     onError: (error) => rig.errors.push(error),
-    decode: (data) => Buffer.from(data).toString().split(" "),
+    decode(data) {
+      const text = Buffer.from(data).toString();
+      if (text === "unreadable") throw new Error("no such format");
+      return text.split(" ");
+    },
     encode: (record) => Buffer.from(record),
+    async beforeParking() {
+      if (!parkingFails) return;
+      parkingFails = false;
+      throw new Error("the other stream is full");
+    },
     async write(records) {
       if (records.includes("refused")) throw Object.assign(new Error("invalid text"), { code: "22021" });
       for (const record of records) written.add(record);
@@ -86,8 +95,11 @@ test("[LOG-2] records that Postgres refuses for their data are parked one by one
     await consuming;
   }
   expect([...written].sort()).toEqual(["a", "b", "c", "d", "e", "f"]);
-  const parked = await database.pool.query("select subject, reason, payload from subject.parked_message");
+  const parked = await database.pool.query(
+    "select subject, reason, payload from subject.parked_message order by reason",
+  );
   const refused = { subject: SUBJECT, reason: "invalid text", payload: Buffer.from("refused") };
-  expect(parked.rows).toEqual([refused, refused]);
-  expect(rig.errors.filter((error) => error instanceof ParkedMessageError)).toHaveLength(1);
+  const unreadable = { subject: SUBJECT, reason: "no such format", payload: Buffer.from("unreadable") };
+  expect(parked.rows).toEqual([refused, refused, unreadable]);
+  expect(rig.errors.some((error) => String(error).includes("parked"))).toBe(true);
 });

@@ -53,21 +53,6 @@ test("no event is lost for either listener when one is killed and the broker is 
   expect(new Set([...killed.received, ...restarted.received])).toEqual(all);
 });
 
-test("an event is published again only to the listeners that lack it", async () => {
-  await using rig = await outboxRig([ONE, OTHER]);
-  const [{ received: one }, { received: other }] = [rig.receiver(true, ONE), rig.receiver(false, OTHER)];
-  await rig.outbox.add(event("evt_1"));
-  await eventually(async () => expect(await rig.settledBy("evt_1")).toEqual(["one"]));
-  expect(await rig.outbox.sweep(later(31_000))).toBe(1);
-  await rig.outbox.add(event("evt_2"));
-  await eventually(() =>
-    expect([one, other]).toEqual([
-      ["evt_1", "evt_2"],
-      ["evt_1", "evt_1", "evt_2"],
-    ]),
-  );
-});
-
 test("settled notices that reach two replicas at the same time leave no event behind", async () => {
   await using rig = await outboxRig([ONE, OTHER]);
   rig.outboxOn(rig.bus);
@@ -89,7 +74,8 @@ test("a listener added by an upgrade gets the waiting events, and a removed one 
   const { received } = rig.receiver(false, added);
   await upgraded.sweep(later(31_000));
   await eventually(() => expect(received).toContain("evt_1"));
+  for (const replaced of [rig.outbox, upgraded]) await replaced[Symbol.asyncDispose]();
   const downgraded = rig.outboxOn(rig.bus, rig.pool, [ONE]);
   expect(await downgraded.sweep(later(3_600_000))).toBe(1);
-  expect(await rig.rows()).toEqual([]);
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
 });

@@ -10,7 +10,6 @@ import { testDatabase } from "@toolgate/testbed/test-database";
 import { type Bus, connectBus } from "../src/connect.ts";
 import { consumeEvents, type EventListener } from "../src/listeners.ts";
 import { createOutbox, type Outbox } from "../src/outbox.ts";
-import { announceSettled } from "../src/settled-notices.ts";
 import { ensureStreams } from "../src/streams.ts";
 
 export const SOURCE = "source";
@@ -35,8 +34,8 @@ export async function outboxRig(listeners: readonly EventListener[] = [RECEIVER]
     owned.end(),
   );
   await pool.query(`create schema source;
-    create table source.outbox (event_id text primary key, event bytea not null, publish_after timestamptz not null,
-      settled_by text[] not null default '{}')`);
+    create table source.outbox (event_id text primary key, event bytea not null, accepted_at timestamptz not null,
+      publish_after timestamptz not null, settled_by text[] not null default '{}')`);
   const errors: unknown[] = [];
   const bus = resources.use(await connectBus({ servers: server.url, name: "test" }));
   await ensureStreams(bus);
@@ -64,11 +63,11 @@ export async function outboxRig(listeners: readonly EventListener[] = [RECEIVER]
       maxAckPending: 100,
       signal: stopping.signal,
       onError: (error) => errors.push(error),
-      async handle(messages) {
+      async handle(messages, noteSettled) {
         for (const { data, subject } of messages) {
           const eventIds = fromBinary(WorkspaceEventBatchSchema, data).events.map((one) => one.eventId);
           received.push(...eventIds);
-          if (settle) announceSettled(on, subject, { listener: listener.name, eventIds });
+          if (settle) noteSettled(subject, eventIds);
         }
       },
     });

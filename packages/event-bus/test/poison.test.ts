@@ -1,62 +1,14 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { ParkedMessageError, TryLaterError } from "../src/handle-batch.ts";
-import type { ParkedMessage } from "../src/parked-messages.ts";
-import { consumeRig, DURABLE, SUBJECT } from "./consume-rig.ts";
+import { TryLaterError } from "../src/handle-batch.ts";
+import { consumeRig, DURABLE } from "./consume-rig.ts";
 
-class DataError extends Error {}
-
-test("a message whose data is always refused is parked after five deliveries, and the others are handled", async () => {
-  await using rig = await consumeRig();
-  const payloads = Array.from({ length: 30 }, (_, index) =>
-    index === 7 || index === 8 ? `bad-${index}` : `ok-${index}`,
-  );
-  await rig.publish(...payloads);
-  const handled = new Set<string>();
-  const refusedAlone: string[] = [];
-  const stored: ParkedMessage[] = [];
-  let storeFails = true;
-  void rig.consume({
-    parking: {
-      isPermanent: (error) => error instanceof DataError,
-      async park(message) {
-        if (storeFails) throw new Error("the database is down");
-        stored.push(message);
-      },
-    },
-    async handle(messages) {
-      const texts = messages.map((message) => message.string());
-      if (texts.some((text) => text.startsWith("bad"))) {
-        if (texts.length === 1) refusedAlone.push(...texts);
-        throw new DataError("no such value");
-      }
-      for (const text of texts) handled.add(text);
-    },
-  });
-  await eventually(() => expect(handled.size).toBe(28));
-  await eventually(() => expect(rig.errors.map(String)).toContain("Error: the database is down"));
-  expect(await rig.left()).toBe(2);
-  storeFails = false;
-  await eventually(async () => expect(await rig.left()).toBe(0));
-  const texts = stored.map(({ payload }) => new TextDecoder().decode(payload));
-  expect(texts.toSorted()).toEqual(["bad-7", "bad-8"]);
-  expect(stored[0]).toMatchObject({ subject: SUBJECT, reason: "no such value" });
-  const parked = rig.errors.filter((error) => error instanceof ParkedMessageError);
-  expect(parked).toHaveLength(2);
-  expect(parked.every((error) => error.deliveries >= 5 && error.cause instanceof DataError)).toBe(true);
-  expect(refusedAlone.length).toBeGreaterThanOrEqual(10);
-});
-
-test("a temporary error never parks a message, and later messages are handled meanwhile", async () => {
+test("a message that fails is delivered again until it is handled, and later messages are handled meanwhile", async () => {
   await using rig = await consumeRig();
   const handled: string[] = [];
   let deliveries = 0;
   let fixed = false;
   void rig.consume({
-    parking: {
-      isPermanent: (error) => error instanceof DataError,
-      park: () => Promise.reject(new Error("not a data error")),
-    },
     async handle(messages) {
       const texts = messages.map((message) => message.string());
       for (const message of messages)
@@ -71,7 +23,6 @@ test("a temporary error never parks a message, and later messages are handled me
   expect(await rig.left()).toBe(1);
   fixed = true;
   await eventually(async () => expect(await rig.left()).toBe(0));
-  expect(rig.errors.some((error) => error instanceof ParkedMessageError)).toBe(false);
 });
 
 test("while everything fails, a batch costs few attempts, not one for each message", async () => {

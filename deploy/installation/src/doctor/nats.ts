@@ -1,9 +1,9 @@
 import { type Bus, connectBus } from "@toolgate/event-bus/connect";
-import { consumerFaults } from "@toolgate/event-bus/consumer-faults";
-import { permissionsOf } from "@toolgate/event-bus/permissions";
 import { isStreamName, streamFaults } from "@toolgate/event-bus/streams";
 import { jetStreamOf } from "@toolgate/service-registry/server-users";
 import { type Findings, type Member, messageOf, RESPONSE_MS } from "./finding.ts";
+import { consumerFaults } from "./nats-consumer.ts";
+import { permissionsOf } from "./nats-permissions.ts";
 
 export async function checkNats(members: readonly Member[], findings: Findings): Promise<void> {
   await Promise.all(members.filter(({ env }) => env.NATS_URL).map((member) => checkMember(member, findings)));

@@ -1,6 +1,7 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { isAnyGroupDue } from "@toolgate/postgres/fair-queue/claim";
 import { createRedactor } from "@toolgate/redaction/redactor";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loops } from "@toolgate/service-host/loops";
@@ -39,6 +40,7 @@ export function runnerLoops(context: Context, options: RunnerOptions, resources:
     const queue = queues[name];
     const settling = createSettleRuns(queuePool, queue);
     return laneLoops({
+      isDue: (at) => isAnyGroupDue(queuePool, queue.tables, at),
       claim: createClaimDeliveries(queuePool, queue),
       undoClaim: createUndoClaim(queuePool, queue, settling),
       settling,

@@ -11,6 +11,8 @@ import type { RunDelivery } from "./run-delivery.ts";
 import { createUnconfirmedClaims } from "./unconfirmed-claims.ts";
 
 export interface LaneOptions {
+  /** Whether a claim may find deliveries; costs much less than the claim. */
+  isDue: (now: Date) => Promise<boolean>;
   claim: ClaimDeliveries;
   undoClaim: UndoClaim;
   settling: SettleRuns;
@@ -41,7 +43,7 @@ const MAX_GROUPS_PER_CLAIM = 40;
  * runs that this process waits for have ended and their results are stored; until then it renews their leases.
  */
 export function laneLoops(options: LaneOptions): Loops {
-  const { claim, undoClaim, settling, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
+  const { isDue, claim, undoClaim, settling, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
   const running = new Set<ClaimedDelivery>();
   const working = new Set<Promise<void>>();
   const unconfirmed = createUnconfirmedClaims(undoClaim, now);
@@ -76,16 +78,18 @@ export function laneLoops(options: LaneOptions): Loops {
   }
 
   async function serve(stop: AbortSignal): Promise<void> {
+    let wasWoken = true;
     while (!stop.aborted) {
       const places = Math.floor((concurrency - running.size) / perWorkspace);
       lacksPlaces = places === 0;
       try {
-        const more: boolean = places > 0 && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
-        await pause(CLAIM_PAUSE_MS, stop);
-        if (!more) await wakeUp.wait(POLL_MS, stop);
+        const mayFind: boolean = places > 0 && (wasWoken || (await isDue(now())));
+        const more: boolean = mayFind && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
+        if (mayFind) await pause(CLAIM_PAUSE_MS, stop);
+        wasWoken = more || (await wakeUp.wait(POLL_MS, stop));
       } catch (error) {
         onError(error);
-        await wakeUp.wait(RETRY_WAIT_MS, stop);
+        wasWoken = await wakeUp.wait(RETRY_WAIT_MS, stop);
       }
     }
     await Promise.all(working);

@@ -3,7 +3,7 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import { TryLaterError } from "@toolgate/event-bus/handle-batch";
 import { consumeEvents, FAN_OUT } from "@toolgate/event-bus/listeners";
 import { parkMessages } from "@toolgate/event-bus/parked-messages";
-import { announceSettled } from "@toolgate/event-bus/settled-notices";
+import type { NoteSettled } from "@toolgate/event-bus/settled-notices";
 import {
   type WorkspaceEvent,
   WorkspaceEventBatchSchema,
@@ -26,6 +26,8 @@ interface FanOutOptions {
   signal: AbortSignal;
   onError: (error: unknown) => void;
 }
+
+type RunningFanOut = FanOutOptions & { noteSettled: NoteSettled };
 
 /** An event to be stored. */
 interface PendingEvent {
@@ -62,12 +64,13 @@ export function runFanOutConsumer(options: FanOutOptions): Promise<void> {
     maxAckPending: MAX_ACK_PENDING,
     signal,
     onError,
-    async handle(messages) {
+    async handle(messages, noteSettled) {
+      const running: RunningFanOut = { ...options, noteSettled };
       const { pending, refused } = read(messages, options.now());
       const locked: string[] = [];
-      for (const part of partsOf(pending)) locked.push(...(await storeUnlocked(part, options)));
+      for (const part of partsOf(pending)) locked.push(...(await storeUnlocked(part, running)));
       if (locked.length > 0) throw new TryLaterError("the queue of a workspace is locked");
-      if (refused.length > 0) await park(refused, options);
+      if (refused.length > 0) await park(refused, running);
     },
   });
 }
@@ -116,12 +119,12 @@ function partsOf(pending: readonly PendingEvent[]): PendingEvent[][] {
 }
 
 /** Stores the events of the workspaces that stay unlocked. Returns the others. */
-function storeUnlocked(events: readonly PendingEvent[], options: FanOutOptions): Promise<readonly string[]> {
+function storeUnlocked(events: readonly PendingEvent[], running: RunningFanOut): Promise<readonly string[]> {
   const workspaces = [...new Set(events.map(({ event }) => event.workspaceId))];
   return inUnlockedGroups(workspaces, (some, lockTimeoutMs) => {
     const chosen = new Set(some);
     const free = events.filter(({ event }) => chosen.has(event.workspaceId));
-    return storeOrPark(free, lockTimeoutMs, options);
+    return storeOrPark(free, lockTimeoutMs, running);
   });
 }
 
@@ -132,27 +135,27 @@ function storeUnlocked(events: readonly PendingEvent[], options: FanOutOptions):
 async function storeOrPark(
   events: readonly PendingEvent[],
   lockTimeoutMs: number,
-  options: FanOutOptions,
+  running: RunningFanOut,
 ): Promise<void> {
   try {
-    await store(events, lockTimeoutMs, options);
+    await store(events, lockTimeoutMs, running);
   } catch (error) {
     if (!isDataError(error)) throw error;
     const [first] = events;
     if (events.length === 1 && first) {
       const { subject, event } = first;
-      return park([{ subject, eventId: event.id, reason: (error as Error).message, payload: event.body }], options);
+      return park([{ subject, eventId: event.id, reason: (error as Error).message, payload: event.body }], running);
     }
     const middle = Math.ceil(events.length / 2);
-    await storeOrPark(events.slice(0, middle), lockTimeoutMs, options);
-    await storeOrPark(events.slice(middle), lockTimeoutMs, options);
+    await storeOrPark(events.slice(0, middle), lockTimeoutMs, running);
+    await storeOrPark(events.slice(middle), lockTimeoutMs, running);
   }
 }
 
 async function store(
   pending: readonly PendingEvent[],
   lockTimeoutMs: number,
-  { fanOut, bus, now, announceWork }: FanOutOptions,
+  { fanOut, now, announceWork, noteSettled }: RunningFanOut,
 ): Promise<void> {
   const deliveries = await fanOut(
     pending.map(({ event }) => event),
@@ -161,15 +164,18 @@ async function store(
   );
   for (const { span } of pending) span?.end();
   for (const [subject, own] of Map.groupBy(pending, (one) => one.subject))
-    announceSettled(bus, subject, { listener: FAN_OUT.name, eventIds: own.map(({ event }) => event.id) });
+    noteSettled(
+      subject,
+      own.map(({ event }) => event.id),
+    );
   if (deliveries > 0) announceWork();
 }
 
-async function park(refused: readonly Refused[], { bus, pool, now, onError }: FanOutOptions): Promise<void> {
+async function park(refused: readonly Refused[], { pool, now, noteSettled, onError }: RunningFanOut): Promise<void> {
   onError(new Error(`${refused.length} messages parked, the first because: ${refused[0]?.reason}`));
   await parkMessages(pool, SCHEMA, refused, now());
   for (const [subject, own] of Map.groupBy(refused, (one) => one.subject)) {
     const eventIds = own.flatMap(({ eventId = [] }) => eventId);
-    announceSettled(bus, subject, { listener: FAN_OUT.name, eventIds });
+    noteSettled(subject, eventIds);
   }
 }

@@ -120,8 +120,8 @@ describe("the fan-out", () => {
     const good = newEvent({ workspaceId: "w-settled" }, rig.clock.now());
     const bad = newEvent({ workspaceId: "w-settled", type: "nonsense" }, rig.clock.now());
     await rig.reportMany([good, bad]);
-    await eventually(() => told.length === 2);
-    expect(told).toEqual([good.eventId, bad.eventId]);
+    // Notices of events before these may come as well.
+    await eventually(() => expect(told).toEqual(expect.arrayContaining([good.eventId, bad.eventId])));
     expect(await count("event", "w-settled")).toBe(1);
     subscription.unsubscribe();
   });

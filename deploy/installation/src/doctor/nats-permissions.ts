@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { headers, PermissionViolationError } from "@nats-io/transport-node";
+import type { Bus } from "@toolgate/event-bus/connect";
 import type { NatsAccess } from "@toolgate/service-registry/server-users";
-import type { Bus } from "./connect.ts";
 
 const EVERYTHING = ">";
 /** What takes a message or deletes something, whoever sends it. */

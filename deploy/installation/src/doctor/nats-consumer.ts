@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AckPolicy, DeliverPolicy, JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream";
+import { type Bus, unlessDisconnected } from "@toolgate/event-bus/connect";
 import type { DurableConsumer } from "@toolgate/service-registry/server-users";
-import { type Bus, unlessDisconnected } from "./connect.ts";
 
 /** A process asks for messages again as soon as its last request has ended. */
 const LOOKS = 10;
