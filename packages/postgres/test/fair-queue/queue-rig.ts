@@ -3,9 +3,9 @@ import { testDatabase } from "@toolgate/testbed/test-database";
 import { addParts } from "../../src/fair-queue/add.ts";
 import type { FairQueue } from "../../src/fair-queue/caps.ts";
 import { prepareClaim } from "../../src/fair-queue/claim.ts";
-import { lockGroups, makeAndLockGroups } from "../../src/fair-queue/lock.ts";
+import { lockDueGroups, lockGroups, makeAndLockGroups } from "../../src/fair-queue/lock.ts";
 import { createPipelinePool, pipelined } from "../../src/fair-queue/pipeline.ts";
-import { expiredGroups, expireStatements, settleParts, undoClaimStatements } from "../../src/fair-queue/settle.ts";
+import { expiredGroups, expireStatements, settleParts } from "../../src/fair-queue/settle.ts";
 import { createPool, type Pool } from "../../src/pool.ts";
 import { fairQueueTables } from "./tables.ts";
 
@@ -45,7 +45,6 @@ export interface QueueRig extends AsyncDisposable {
   add(items: NewItem[], pool?: Pool): Promise<string[]>;
   claim(now: Date, options?: { maxGroups?: number; pool?: Pool; queue?: FairQueue }): Promise<Item[]>;
   settle(settlements: Settlement[], at: Date, pool?: Pool): Promise<void>;
-  undoClaim(items: Item[], claimedAt: Date): Promise<void>;
   expire(now: Date): Promise<number>;
   /** Queries outside the pipeline. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
@@ -63,9 +62,6 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
     add: (items, pool = own) => add(pool, queue, items),
     claim: (now, options = {}) => claim(options.pool ?? own, options.queue ?? queue, now, options.maxGroups ?? 50),
     settle: (settlements, at, pool = own) => settle(pool, queue, settlements, at),
-    async undoClaim(items, claimedAt) {
-      await pipelined(own, undoClaimStatements(queue, items, new Date(claimedAt.getTime() + LEASE_MS)));
-    },
     async expire(now) {
       const [found] = await pipelined(own, [expiredGroups("work.queue", now, 100)]);
       const groups = found?.rows.map((row) => row.group_id) ?? [];
@@ -107,7 +103,8 @@ select 1`,
 async function claim(pool: Pool, queue: FairQueue, now: Date, maxGroups: number): Promise<Item[]> {
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   const select = { name: `claim_${queue.caps.perGroup}`, text: "select * from claimed order by due_at, item_id" };
-  const [, claimed] = await pipelined(pool, prepareClaim(queue, select)({ now, leaseUntil, maxGroups }));
+  const statements = [lockDueGroups(queue.tables, now, maxGroups), prepareClaim(queue, select)({ now, leaseUntil })];
+  const [, claimed] = await pipelined(pool, statements);
   return (claimed?.rows ?? []).map((row) => ({
     itemId: row.item_id,
     groupId: row.group_id,
