@@ -43,14 +43,16 @@ export function prepareClaim(
 function claimParts({ tables, caps, turnMs, seriesLength }: FairQueue): string {
   const { perGroup, perMember, perFailing, failingPerGroup } = fullCaps(caps);
 
-  return `members as materialized (
-  select m.*, ${perGroup} - g.in_flight as free, case when failing then least(${perFailing} - m.in_flight, failing_free)
+  return `held as materialized (
+  select * from ${tables}_group where group_id ${IN_LOCKED} and ready_at <= $1
+),
+members as materialized (
+  select m.*, ${perGroup} - held.in_flight as free, case when failing then least(${perFailing} - m.in_flight, failing_free)
     else ${perMember} - m.in_flight end as open
-  from ${tables}_group g cross join lateral (
+  from held cross join lateral (
     select *, ${failingPerGroup} - coalesce(sum(in_flight) filter (where failing) over (), 0)::integer as failing_free
-    from ${tables}_member where group_id = g.group_id offset 0
+    from ${tables}_member where group_id = held.group_id offset 0
   ) m
-  where g.group_id ${IN_LOCKED} and g.ready_at <= $1
 ),
 -- In each group as many members as it has free slots, those waiting longest first, and their oldest items: one more than
 -- may be claimed, which tells when the member is due again.
@@ -106,12 +108,11 @@ groups_updated as (
   update ${tables}_group g set in_flight = g.in_flight + after.taken, turn_at = after.turn_at,
     ready_at = case when g.in_flight + after.taken >= ${perGroup} then 'infinity' else greatest(after.turn_at, after.due_at) end
   from (
-    select g.group_id, case when g.turn_at <= $1 - interval '${turnMs} milliseconds' then $1 else g.turn_at end as turn_at,
-      coalesce(sum(taken), 0)::integer as taken,
+    select held.group_id, coalesce(sum(taken), 0)::integer as taken,
+      case when turn_at <= $1 - interval '${turnMs} milliseconds' then $1 else turn_at end as turn_at,
       coalesce(min(coalesce(due_at, m.ready_at)) filter (where open > taken and (not failing or failing_left > 0)),
         'infinity') as due_at
-    from ${tables}_group g left join members_after m on m.group_id = g.group_id
-    where g.group_id ${IN_LOCKED} and g.ready_at <= $1 group by g.group_id
+    from held left join members_after m on m.group_id = held.group_id group by held.group_id, held.turn_at
   ) after
   where g.group_id = after.group_id and g.group_id ${IN_LOCKED}
 )`;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { addParts } from "../../src/fair-queue/add.ts";
-import type { FairQueue } from "../../src/fair-queue/caps.ts";
+import { type FairQueue, holdsSlot } from "../../src/fair-queue/caps.ts";
 import { prepareClaim } from "../../src/fair-queue/claim.ts";
 import { lockDueGroups, lockGroups, makeAndLockGroups } from "../../src/fair-queue/lock.ts";
 import { createPipelinePool, pipelined } from "../../src/fair-queue/pipeline.ts";
@@ -15,6 +15,8 @@ export interface Item {
   memberId: number;
   attempt: number;
   dueAt: Date;
+  /** Within its member. */
+  slot: number;
 }
 
 export interface NewItem {
@@ -55,6 +57,7 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
   const plain = createPool({ url: database.url, maxConnections: 2, applicationName: "rig" });
   await plain.query("create schema work");
   await plain.query(fairQueueTables("work.queue"));
+  if (queue.seriesLength) await plain.query("alter table work.queue_item add column holds_slot boolean default true");
   const own = createPipelinePool({ url: database.url, maxConnections: 4, applicationName: "rig-queue" });
   return {
     pool: own,
@@ -111,6 +114,7 @@ async function claim(pool: Pool, queue: FairQueue, now: Date, maxGroups: number)
     memberId: row.member_id,
     attempt: row.attempt,
     dueAt: row.due_at,
+    slot: Number(row.slot),
   }));
 }
 
@@ -121,7 +125,7 @@ async function settle(pool: Pool, queue: FairQueue, settlements: Settlement[], a
     {
       name: "settle",
       text: `with settled as materialized (
-  select q.item_id, q.group_id, q.member_id, q.lease_until is not null as in_flight, q.attempt + 1 as next_attempt,
+  select q.item_id, q.group_id, q.member_id, ${holdsSlot(queue)} as in_flight, q.attempt + 1 as next_attempt,
     given.next_due, given.failing, $5::timestamptz as settled_at
   from unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::boolean[]) as given (item_id, attempt, next_due, failing)
   join work.queue_item q on q.item_id = given.item_id and q.attempt = given.attempt and q.item_id = any($1)
