@@ -9,7 +9,7 @@ export type Section = { title: string; text: string };
 const GIBIBYTE = 1024 ** 3;
 
 const METHOD = `A number in brackets is the ratio to the peer of the same table, measured in the same run; for neighbours it is the ratio to
-the same workspace alone, just before. Peers and load generators are processes on the same machine and share its processors
+the same workspace alone, just before, and for the CPU of a delivery to that with few deliveries waiting. Peers and load generators are processes on the same machine and share its processors
 with what is measured. CPU time is that of all services and of PostgreSQL, NATS and Redis. Servers write to the disk as in
 production.
 

@@ -12,13 +12,14 @@ import type { EventTarget, Published, PublisherArgument, PublisherOrder } from "
 export type Publisher = BenchProcess<object, PublisherOrder, Published>;
 
 /** What Toolgate sends at the same time to one endpoint. */
-const CONNECTIONS_PER_ENDPOINT = 5;
+const CONNECTIONS_PER_ENDPOINT = 2;
+/** `backlogs`: how many events wait; the cost of a delivery must not grow with them. */
 const SIZES = [
-  { endpoints: 1, workspaces: 1, connections: CONNECTIONS_PER_ENDPOINT, backlog: 500 },
-  { endpoints: 100, workspaces: 5, connections: 50, backlog: 2_000 },
+  { endpoints: 1, workspaces: 1, connections: CONNECTIONS_PER_ENDPOINT, backlogs: [500, 20_000] },
+  { endpoints: 100, workspaces: 5, connections: 25, backlogs: [2_000] },
 ];
 const STEADY_PER_SECOND = 200;
-const LEAD_MS = 2_000;
+const LEAD_MS = 5_000;
 const POLL_MS = 20;
 const DRAIN_MS = 60_000;
 const CONCURRENT_REQUESTS = 4;
@@ -37,37 +38,46 @@ export async function measureDeliveries(bench: Bench): Promise<string> {
   const publisher = await startPublisher(bench, single);
   const argument: PostLoopArgument = { url: receiver.url, ca: receiver.ca };
   const loop = await start<object, PostLoopOrder, Published>("peers/post-loop.ts", argument);
-  const rates: { endpoints: number; name: string; perSecond: number; peer: number; cpuUs: number }[] = [];
-  const steady: { name: string; latency: Latency; peer: Latency; missing: number }[] = [];
-  for (const { endpoints, workspaces, connections, backlog } of SIZES) {
+  const rates: { name: string; perSecond: number; peer: number; cpuUs: number; shortUs: number }[] = [];
+  const steady: { name: string; latency: Latency; peer: Latency; missing: number; processors: number }[] = [];
+  for (const { endpoints, workspaces, connections, backlogs } of SIZES) {
     const { targets, paths } = await registerEndpoints(bench, endpoints, workspaces);
     const posting = startMeter({ loop: [loop.pid] });
     const posted = await loop.ask({ paths, connections, forMs: windowMs });
     const peer = ((posted.until - posted.from) / windowMs) * 1000;
     const loopUs = ((posting().loop ?? 0) * 1000) / (posted.until - posted.from);
-    const full = await saturate(bench, publisher, { targets, backlog });
-    rates.push({ endpoints, name: "loop", perSecond: peer, peer, cpuUs: loopUs });
-    rates.push({ endpoints, name: "Toolgate", peer, ...full });
-    log(`deliveries to ${endpoints}: ${figure(full.perSecond)}/s, the loop ${figure(peer)}/s`);
+    const to = `${endpoints} endpoint${endpoints === 1 ? "" : "s"}`;
+    rates.push({ name: `loop, ${to}`, perSecond: peer, peer, cpuUs: loopUs, shortUs: loopUs });
+    let shortUs: number | undefined;
+    for (const backlog of backlogs) {
+      const full = await saturate(bench, publisher, { targets, backlog });
+      shortUs ??= full.cpuUs;
+      rates.push({ name: `Toolgate, ${to}, ${figure(backlog)} waiting`, peer, shortUs, ...full });
+      log(`deliveries to ${to}, ${figure(backlog)} waiting: ${figure(full.perSecond)}/s, the loop ${figure(peer)}/s`);
+    }
     if (endpoints === 1) continue;
     const pace = { perSecond: STEADY_PER_SECOND, forMs: 2 * windowMs };
+    const looping = startMeter({ loop: [loop.pid] });
     const ofLoop = await untilReceived(bench, await loop.ask({ paths, connections, ...pace }));
+    const processorsOf = (cpuMs: Record<string, number>) => sum(Object.values(cpuMs)) / pace.forMs;
+    steady.push({ name: "loop", ...ofLoop, peer: ofLoop.latency, processors: processorsOf(looping()) });
+    const delivering = startMeter(single.groups);
     const ofToolgate = await untilReceived(bench, await publisher.ask({ targets, ...pace }));
-    steady.push({ name: "loop", ...ofLoop, peer: ofLoop.latency });
-    steady.push({ name: "Toolgate", ...ofToolgate, peer: ofLoop.latency });
+    steady.push({ name: "Toolgate", ...ofToolgate, peer: ofLoop.latency, processors: processorsOf(delivering()) });
     log(`at ${STEADY_PER_SECOND}/s: p50 ${figure(ofToolgate.latency.p50Ms, 1)} ms`);
   }
   return [
     table(rates, {
-      "": ({ name, endpoints }) => `${name}, ${endpoints} endpoint${endpoints === 1 ? " with a backlog" : "s"}`,
+      "": ({ name }) => name,
       "deliveries/s": ({ perSecond, peer }) => withRatio(perSecond, peer),
-      "CPU µs/delivery": ({ cpuUs }) => figure(cpuUs),
+      "CPU µs/delivery": ({ cpuUs, shortUs }) => withRatio(cpuUs, shortUs),
     }),
     `${STEADY_PER_SECOND} events a second to ${SIZES.at(-1)?.endpoints} endpoints:`,
     table(steady, {
       "": ({ name }) => name,
       "p50 ms": ({ latency, peer }) => withRatio(latency.p50Ms, peer.p50Ms, 1),
       "p99 ms": ({ latency, peer }) => withRatio(latency.p99Ms, peer.p99Ms, 1),
+      processors: ({ processors }) => figure(processors, 2),
       missing: ({ missing }) => figure(missing),
     }),
   ].join("\n\n");

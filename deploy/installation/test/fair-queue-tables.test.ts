@@ -9,7 +9,7 @@ import { fairQueueTables } from "../../../packages/postgres/test/fair-queue/tabl
 const OWNERS = SERVICE_NAMES.filter((name) => serviceEntry(name).schema !== undefined);
 const TABLES = ["group", "member", "item"];
 /** What the queue of deliveries has in addition (`FairQueue` says for which options). */
-const OF_DELIVERIES = /"column_name":"(message_id)"/;
+const OF_DELIVERIES = /"column_name":"(holds_slot)"/;
 
 let pool: Pool;
 const resources = new AsyncDisposableStack();

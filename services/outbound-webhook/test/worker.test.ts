@@ -6,10 +6,11 @@ import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createAttempts } from "../src/worker/make-attempts.ts";
+import { SLOW_ATTEMPT_MS } from "../src/domain/outcome.ts";
 import { runWorker } from "../src/worker/worker.ts";
 
-const DONE: SafeFetchResult = { kind: "aborted" } as SafeFetchResult;
+const FAILING = 7n;
+const NOTHING_READ = { headers: {}, body: Buffer.alloc(0), truncated: false, timings: { totalMs: 1 } };
 
 describe("a worker", () => {
   let resources: AsyncDisposableStack;
@@ -19,6 +20,8 @@ describe("a worker", () => {
   let late: number[];
   let release: () => void;
   let released: Promise<void>;
+  /** The results that it has reported: what was made, and what was not. */
+  let reported: { made: string[]; notMade: string[] };
 
   beforeEach(async () => {
     resources = new AsyncDisposableStack();
@@ -28,26 +31,33 @@ describe("a worker", () => {
     stopping = new AbortController();
     begun = [];
     late = [];
+    reported = { made: [], notMade: [] };
     ({ promise: released, resolve: release } = Promise.withResolvers<void>());
+    bus.nc.subscribe("attempts.done", {
+      callback(_error, message) {
+        for (const { deliveryId, givenBackNotAfterMs } of fromBinary(AttemptResultBatchSchema, message.data).results)
+          reported[givenBackNotAfterMs === 0n ? "made" : "notMade"].push(deliveryId);
+      },
+    });
   });
   afterEach(() => resources.disposeAsync());
 
-  function start(options: { concurrency: number; ackWaitMs?: number }): void {
-    const send = async ({ url }: { url: string }) => {
+  function start(concurrency: number): void {
+    const send = async ({ url, reuseKey }: { url: string; reuseKey?: string }) => {
       begun.push(url);
       await released;
-      return DONE;
+      const status = reuseKey === String(FAILING) ? 500 : 200;
+      return { kind: "response", status, ...NOTHING_READ } as unknown as SafeFetchResult;
     };
-    const { concurrency } = options;
-    const now = () => new Date();
-    const makeAttempt = createAttempts({ safeFetch: { send }, concurrency, attemptDeadlineMs: 10_000, now });
     const running = runWorker({
       bus,
-      makeAttempt,
+      safeFetch: { send },
+      concurrency,
+      attemptDeadlineMs: 10_000,
+      now: () => new Date(),
       signal: stopping.signal,
       onError: () => {},
       onTooLate: (count) => late.push(count),
-      ...options,
     });
     resources.defer(async () => {
       stopping.abort();
@@ -56,25 +66,12 @@ describe("a worker", () => {
     });
   }
 
-  function seeHandedBack(): string[] {
-    const handedBack: string[] = [];
-    bus.nc.subscribe("attempts.done", {
-      callback(_error, message) {
-        for (const { deliveryId, number, givenBackNotAfterMs } of fromBinary(AttemptResultBatchSchema, message.data)
-          .results) {
-          expect(number).toBe(0);
-          expect(givenBackNotAfterMs).toBeGreaterThan(0n);
-          handedBack.push(deliveryId);
-        }
-      },
-    });
-    return handedBack;
-  }
-
-  async function publish(...ids: string[]): Promise<void> {
+  /** One message with each in a series of its own, but all those from an index on in one. */
+  async function publish(ids: string[], seriesFrom = ids.length, endpointId = 1n): Promise<void> {
     const notAfterMs = BigInt(Date.now() + 30_000);
-    const attempts = ids.map((id) => ({
+    const attempts = ids.map((id, index) => ({
       deliveryId: id,
+      endpointId: index < seriesFrom ? BigInt(100 + index) : endpointId,
       url: id,
       number: 1,
       notAfterMs: id.startsWith("late") ? 1n : notAfterMs,
@@ -85,65 +82,71 @@ describe("a worker", () => {
   const consumer = () => bus.jsm.consumers.info("ATTEMPTS", "outbound-webhook-workers");
 
   it("[FAIR] takes no more attempts than it can make at the same time, so that another worker can make them", async () => {
-    for (let index = 0; index < 20; index += 1) await publish(`${index}`);
-    start({ concurrency: 2 });
+    for (let index = 0; index < 20; index += 1) await publish([`${index}`]);
+    start(2);
     await eventually(() => begun.length === 2);
     await bus.nc.flush();
     const { num_ack_pending, num_pending } = await consumer();
-    expect(num_ack_pending).toBeLessThanOrEqual(6);
-    expect(num_ack_pending + num_pending).toBe(20);
+    // Those under way, the next one, and two in the client.
+    expect(num_ack_pending + num_pending).toBeGreaterThanOrEqual(20 - 5);
   });
 
-  it("[OUT-57] that stops hands back the attempts that have not begun", async () => {
-    const handedBack = seeHandedBack();
-    start({ concurrency: 1 });
-    await publish("a", "b", "c");
+  it("[FAIR-3] makes the attempts at one endpoint that share a message one after the other", async () => {
+    start(4);
+    await publish(["d", "a", "b", "c"], 1);
+    await eventually(() => begun.length === 2);
+    expect(begun).toEqual(["d", "a"]);
+    release();
+    await eventually(() => reported.made.length === 4);
+    expect(begun).toEqual(["d", "a", "b", "c"]);
+  });
+
+  it("[FAIR] after one that fails or takes as long as a slow one, makes no more of them", async () => {
+    start(4);
+    release();
+    await publish(["a", "b", "c"], 0, FAILING);
+    await eventually(() => reported.notMade.length === 2);
+    expect([begun, reported]).toEqual([["a"], { made: ["a"], notMade: ["b", "c"] }]);
+    ({ promise: released, resolve: release } = Promise.withResolvers<void>());
+    await publish(["d", "e"], 0);
+    setTimeout(release, SLOW_ATTEMPT_MS);
+    await eventually(() => reported.notMade.includes("e"));
+    expect(reported.made).toEqual(["a", "d"]);
+  });
+
+  it("[OUT-57] that stops returns the attempts that have not begun", async () => {
+    start(1);
+    await publish(["a", "b", "c", "d"], 2);
     await eventually(() => begun.length === 1);
     stopping.abort();
     release();
-    await eventually(() => handedBack.length === 2);
-    expect([begun, handedBack]).toEqual([["a"], ["b", "c"]]);
+    await eventually(() => reported.notMade.length === 3);
+    expect([begun, reported.notMade]).toEqual([["a"], ["b", "c", "d"]]);
   });
 
-  it("[OUT-57] extends the ack deadline of its messages, so that no other worker makes their attempts", async () => {
-    let told = 0;
-    bus.nc.subscribe("$JS.ACK.ATTEMPTS.>", {
-      callback(_error, message) {
-        if (message.string() === "+WPI") told += 1;
-      },
-    });
-    await publish("a", "b");
-    start({ concurrency: 1, ackWaitMs: 1_000 });
-    await eventually(() => told >= 6);
-    expect((await consumer()).num_redelivered).toBe(0);
-    expect(begun).toEqual(["a"]);
-  });
-
-  it("[OUT-57] hands back attempts that another worker had before, because they may have been made", async () => {
-    const handedBack = seeHandedBack();
+  it("[OUT-57] leaves attempts that another worker had before to their leases, because they may have been made", async () => {
     await bus.jsm.consumers.add("ATTEMPTS", {
       durable_name: "outbound-webhook-workers",
       filter_subject: "attempts.send",
       ack_policy: "explicit",
       ack_wait: 500_000_000,
     });
-    await publish("a", "b");
+    await publish(["a", "b"]);
     await (await bus.js.consumers.get("ATTEMPTS", "outbound-webhook-workers")).next();
     release();
-    start({ concurrency: 4, ackWaitMs: 500 });
-    await eventually(() => handedBack.length === 2);
-    expect(handedBack).toEqual(["a", "b"]);
-    await publish("c");
-    await eventually(() => begun.length > 0);
+    await eventually(async () => (await consumer()).num_redelivered === 0 && (await consumer()).num_ack_pending === 1);
+    start(4);
+    await eventually(async () => (await consumer()).num_ack_pending === 0);
+    await publish(["c"]);
+    await eventually(() => reported.made.length > 0);
     expect(begun).toEqual(["c"]);
   });
 
-  it("[OUT] reports attempts that are too late, once per message, and makes the others", async () => {
+  it("[OUT] reports attempts that are too late, and makes the others", async () => {
     release();
-    await publish("late 1", "in time", "late 2");
-    start({ concurrency: 4 });
-    await eventually(() => late.length === 1);
-    expect(late).toEqual([2]);
+    await publish(["late 1", "in time", "late 2"]);
+    start(4);
+    await eventually(() => late.length === 2);
     expect(begun).toEqual(["in time"]);
   });
 });

@@ -78,7 +78,7 @@ export async function makeRetriesDue(pool: Pool): Promise<void> {
        update outbound_webhook.queue_item set due_at = now()
        where lease_until is null and attempt > 1 and due_at > now() returning group_id, member_id
      ), member as (
-       update outbound_webhook.queue_member m set ready_at = now()
+       update outbound_webhook.queue_member m set ready_at = least(m.ready_at, now())
        from item where m.group_id = item.group_id and m.member_id = item.member_id
      )
      update outbound_webhook.queue_group g set ready_at = now() from item where g.group_id = item.group_id`,

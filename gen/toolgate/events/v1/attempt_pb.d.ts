@@ -11,7 +11,8 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_toolgate_events_v1_attempt: GenFile;
 
 /**
- * Subject attempts.send: deliveries that a worker is to attempt once, from dispatcher to workers.
+ * Subject attempts.send: deliveries that a worker is to attempt once, from dispatcher to workers. Those to the same endpoint
+ * are a series: they share a slot, so the worker makes them one after the other.
  *
  * @generated from message toolgate.events.v1.AttemptBatch
  */
@@ -108,11 +109,10 @@ export declare type Attempt = Message<"toolgate.events.v1.Attempt"> & {
   tracestate: string;
 
   /**
-   * Not 0: there is nothing to send. A worker hands the delivery back with this value as given_back_not_after_ms. Such a
-   * message has the id of the one in which a dispatcher should have sent the delivery, so the broker drops it if that
-   * was sent. Its not_after_ms is 0, which makes workers of earlier versions ignore it.
+   * Only earlier versions set it: there is nothing to send.
    *
-   * @generated from field: uint64 hand_back_not_after_ms = 12;
+   * @generated from field: uint64 hand_back_not_after_ms = 12 [deprecated = true];
+   * @deprecated
    */
   handBackNotAfterMs: bigint;
 };
@@ -228,7 +228,7 @@ export declare type AttemptResult = Message<"toolgate.events.v1.AttemptResult"> 
   signedAtSeconds: bigint;
 
   /**
-   * Not 0: this worker did not make the attempt, but another one may have; number is then 0. The value is the attempt's
+   * Not 0: this worker did not make the attempt, and nobody else will, so it is due again. The value is the attempt's
    * not_after_ms, which identifies the lease.
    *
    * @generated from field: uint64 given_back_not_after_ms = 15;

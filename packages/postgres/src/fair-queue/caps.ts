@@ -18,10 +18,10 @@ export interface FairQueue {
   /** A group that has been served for this long goes behind those that waited in the meantime. */
   turnMs: number;
   /**
-   * Claimed items are sent on in messages of at most this many, whose ids are in the column `message_id`, which such a
-   * queue's items have in addition. Undefined: a claim notes no messages.
+   * A slot of a member that is not failing may take up to this many due items, which its holder processes one after the
+   * other. Such a queue's items have the additional column `holds_slot`. Undefined: a slot takes one item.
    */
-  itemsPerMessage?: number;
+  seriesLength?: number;
 }
 
 /** The caps with their defaults, and the number of slots that one failing member may hold. */
@@ -42,23 +42,7 @@ export function fullCaps({
   return caps;
 }
 
-/** An SQL expression: how many slots a member may hold. Expects the member's columns without prefix. */
-export function allowedSlots({ caps }: Pick<FairQueue, "caps">): string {
-  const { perMember, perFailing } = fullCaps(caps);
-  return `case when failing then ${perFailing} else ${perMember} end`;
-}
-
-/**
- * An SQL expression: when a group may next be claimed from, which is when the first of its members with a free slot is
- * due. Expects rows `member` (in_flight, allowed, failing, ready_at) and the number `failing_in_flight` of their group.
- */
-export function earliestOfMembers({ caps }: Pick<FairQueue, "caps">): string {
-  const { failingPerGroup } = fullCaps(caps);
-  return `coalesce(min(member.ready_at) filter (where member.in_flight < member.allowed
-      and (not member.failing or failing_in_flight < ${failingPerGroup})), 'infinity')`;
-}
-
-/** An SQL expression: `ready_at` of a group. Takes expressions for its slots in use, its turn, and `earliestOfMembers`. */
-export function groupReadyAt({ caps }: Pick<FairQueue, "caps">, inFlight: string, turnAt: string, due: string): string {
-  return `case when ${inFlight} >= ${fullCaps(caps).perGroup} then 'infinity' else greatest(${turnAt}, ${due}) end`;
+/** An SQL expression about an item `q`: whether it holds a slot. Of a series only the first one does. */
+export function holdsSlot({ seriesLength }: Pick<FairQueue, "seriesLength">): string {
+  return `q.lease_until is not null${seriesLength === undefined ? "" : " and q.holds_slot"}`;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { prepareClaim } from "../../src/fair-queue/claim.ts";
+import { lockDueGroups } from "../../src/fair-queue/lock.ts";
 import { pipelined } from "../../src/fair-queue/pipeline.ts";
 import { createPool } from "../../src/pool.ts";
 import { QUEUE, type QueueRig, startQueueRig } from "./queue-rig.ts";
@@ -41,7 +42,8 @@ async function explainClaim(): Promise<{ pages: number; seqScans: string[] }> {
   const client = await plain.connect();
   await client.query("set enable_seqscan = off; set plan_cache_mode = force_generic_plan; set jit = off; begin");
   const select = { name: "x", text: "select * from claimed" };
-  const [lock, claim] = prepareClaim(QUEUE, select)({ now: NOW, leaseUntil: NOW, maxGroups: 50 });
+  const lock = lockDueGroups(QUEUE.tables, NOW, 50);
+  const claim = prepareClaim(QUEUE, select)({ now: NOW, leaseUntil: NOW });
   await client.query({ text: lock.text, values: lock.values });
   const types = ["timestamptz", "timestamptz"].join(", ");
   await client.query(`prepare claim (${types}) as ${claim.text}`);

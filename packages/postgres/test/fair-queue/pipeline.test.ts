@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { prepareClaim } from "../../src/fair-queue/claim.ts";
+import { lockDueGroups } from "../../src/fair-queue/lock.ts";
 import { pipelined } from "../../src/fair-queue/pipeline.ts";
 import { assertTablesName } from "../../src/fair-queue/tables.ts";
 import { QUEUE, type QueueRig, startQueueRig } from "./queue-rig.ts";
@@ -17,7 +18,8 @@ describe("a pipelined transaction", () => {
   it("[FAIR] a claim that fails in its last statement has claimed nothing, and its connection still works", async () => {
     await rig.add([{ groupId: "a", memberId: 1, dueAt: NOW }]);
     const select = { name: "broken", text: "select 1 / (count(*) - count(*)) from claimed" };
-    const claim = prepareClaim(QUEUE, select)({ now: NOW, leaseUntil: NOW, maxGroups: 5 });
+    const lock = lockDueGroups(QUEUE.tables, NOW, 5);
+    const claim = [lock, prepareClaim(QUEUE, select)({ now: NOW, leaseUntil: NOW })];
     for (let round = 0; round < 6; round += 1) {
       await expect(pipelined(rig.pool, claim)).rejects.toThrow(/division by zero/);
     }

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { addParts } from "../../src/fair-queue/add.ts";
-import type { FairQueue } from "../../src/fair-queue/caps.ts";
+import { type FairQueue, holdsSlot } from "../../src/fair-queue/caps.ts";
 import { prepareClaim } from "../../src/fair-queue/claim.ts";
-import { lockGroups, makeAndLockGroups } from "../../src/fair-queue/lock.ts";
+import { lockDueGroups, lockGroups, makeAndLockGroups } from "../../src/fair-queue/lock.ts";
 import { createPipelinePool, pipelined } from "../../src/fair-queue/pipeline.ts";
-import { expiredGroups, expireStatements, settleParts, undoClaimStatements } from "../../src/fair-queue/settle.ts";
+import { expiredGroups, expireStatements, settleParts } from "../../src/fair-queue/settle.ts";
 import { createPool, type Pool } from "../../src/pool.ts";
 import { fairQueueTables } from "./tables.ts";
 
@@ -15,6 +15,8 @@ export interface Item {
   memberId: number;
   attempt: number;
   dueAt: Date;
+  /** Within its member. */
+  slot: number;
 }
 
 export interface NewItem {
@@ -45,7 +47,6 @@ export interface QueueRig extends AsyncDisposable {
   add(items: NewItem[], pool?: Pool): Promise<string[]>;
   claim(now: Date, options?: { maxGroups?: number; pool?: Pool; queue?: FairQueue }): Promise<Item[]>;
   settle(settlements: Settlement[], at: Date, pool?: Pool): Promise<void>;
-  undoClaim(items: Item[], claimedAt: Date): Promise<void>;
   expire(now: Date): Promise<number>;
   /** Queries outside the pipeline. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
@@ -56,6 +57,7 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
   const plain = createPool({ url: database.url, maxConnections: 2, applicationName: "rig" });
   await plain.query("create schema work");
   await plain.query(fairQueueTables("work.queue"));
+  if (queue.seriesLength) await plain.query("alter table work.queue_item add column holds_slot boolean default true");
   const own = createPipelinePool({ url: database.url, maxConnections: 4, applicationName: "rig-queue" });
   return {
     pool: own,
@@ -63,9 +65,6 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
     add: (items, pool = own) => add(pool, queue, items),
     claim: (now, options = {}) => claim(options.pool ?? own, options.queue ?? queue, now, options.maxGroups ?? 50),
     settle: (settlements, at, pool = own) => settle(pool, queue, settlements, at),
-    async undoClaim(items, claimedAt) {
-      await pipelined(own, undoClaimStatements(queue, items, new Date(claimedAt.getTime() + LEASE_MS)));
-    },
     async expire(now) {
       const [found] = await pipelined(own, [expiredGroups("work.queue", now, 100)]);
       const groups = found?.rows.map((row) => row.group_id) ?? [];
@@ -107,13 +106,15 @@ select 1`,
 async function claim(pool: Pool, queue: FairQueue, now: Date, maxGroups: number): Promise<Item[]> {
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   const select = { name: `claim_${queue.caps.perGroup}`, text: "select * from claimed order by due_at, item_id" };
-  const [, claimed] = await pipelined(pool, prepareClaim(queue, select)({ now, leaseUntil, maxGroups }));
+  const statements = [lockDueGroups(queue.tables, now, maxGroups), prepareClaim(queue, select)({ now, leaseUntil })];
+  const [, claimed] = await pipelined(pool, statements);
   return (claimed?.rows ?? []).map((row) => ({
     itemId: row.item_id,
     groupId: row.group_id,
     memberId: row.member_id,
     attempt: row.attempt,
     dueAt: row.due_at,
+    slot: Number(row.slot),
   }));
 }
 
@@ -124,7 +125,7 @@ async function settle(pool: Pool, queue: FairQueue, settlements: Settlement[], a
     {
       name: "settle",
       text: `with settled as materialized (
-  select q.item_id, q.group_id, q.member_id, q.lease_until is not null as in_flight, q.attempt + 1 as next_attempt,
+  select q.item_id, q.group_id, q.member_id, ${holdsSlot(queue)} as in_flight, q.attempt + 1 as next_attempt,
     given.next_due, given.failing, $5::timestamptz as settled_at
   from unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::boolean[]) as given (item_id, attempt, next_due, failing)
   join work.queue_item q on q.item_id = given.item_id and q.attempt = given.attempt and q.item_id = any($1)

@@ -1,39 +1,107 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { publishDurably } from "@toolgate/event-bus/batching-publisher";
+import { MAX_MESSAGE_BYTES, publishDurably } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { type Attempt, AttemptBatchSchema, AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { headersContext } from "../domain/custom-headers.ts";
 import { requestHeaders, signingTime } from "../domain/delivery-headers.ts";
-import { ATTEMPT_DEADLINE_MS } from "../domain/outcome.ts";
+import { ATTEMPT_DEADLINE_MS, BODY_DEADLINE_MS } from "../domain/outcome.ts";
+import type { ApplyResults, CancelRecord, ReturnRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
-import type { OpenSigningKey } from "./signing-keys.ts";
+import { createSigningKeys, type OpenSigningKey } from "./signing-keys.ts";
 
-/** An attempt with a larger body is sent in a message of its own, so that messages stay below the broker's limit. */
-const MAX_SHARED_BODY_BYTES = 32 * 1024;
+/** An attempt that has not begun this long after its claim is not made any more. */
+const BEGIN_WITHIN_MS = 3_000;
+/** A delivery without a result after this time is tried again, under the same number. [OUT-57] */
+export const LEASE_MS = BEGIN_WITHIN_MS + ATTEMPT_DEADLINE_MS + BODY_DEADLINE_MS;
+/** One worker takes a whole message: moderate sizes spread the work. */
+const ATTEMPTS_PER_MESSAGE = 16;
 const DEADLINE_MS = 5_000;
-/** Time to report the result: between the deadline of an attempt and the end of its lease. */
-export const REPORT_MARGIN_MS = 5_000;
+/** Wait after a failure of the installation, such as a missing sealing key. */
+const UNSIGNABLE_WAIT_MS = 60_000;
 
-/** Attempts that are sent together. A message of the same id is sent only once. */
-export interface AttemptMessage {
-  messageId: string;
-  attempts: Attempt[];
+export interface AttemptSenderOptions {
+  bus: Bus;
+  applyResults: ApplyResults;
+  secretBox: Pick<SecretBox, "open">;
+  onError: (error: unknown) => void;
 }
 
-/** The attempts that did not reach the broker, and the reason. */
-export interface SendFailure {
-  attempts: Attempt[];
-  error: unknown;
+/** Sends what was claimed at this time to the workers. What cannot be sent is cancelled or returned to the queue. */
+export type SendAttempts = (deliveries: readonly ClaimedDelivery[], now: Date) => Promise<void>;
+
+type Unsent = CancelRecord | ReturnRecord;
+
+export function createAttemptSender({ bus, applyResults, secretBox, onError }: AttemptSenderOptions): SendAttempts {
+  const sealed = { secretBox, keyOf: createSigningKeys(secretBox) };
+  return async (deliveries, now) => {
+    const leaseUntil = new Date(now.getTime() + LEASE_MS);
+    const settle = async (unsent: Unsent[]) => {
+      if (unsent.length > 0) await applyResults(unsent, now).catch(onError);
+    };
+    const returned = ({ deliveryId, workspaceId, number }: Pick<Attempt, "deliveryId" | "workspaceId" | "number">) =>
+      ({ deliveryId, workspaceId, number, verdict: "returned", leaseUntil }) as const;
+    async function sendMessage(attempts: Attempt[]): Promise<void> {
+      try {
+        await publishDurably(bus, "attempts.send", encode(attempts), DEADLINE_MS);
+      } catch (error) {
+        onError(error);
+        await settle(attempts.map(returned));
+      }
+    }
+    const unsent: Unsent[] = [];
+    const series: Attempt[][] = [];
+    for (const together of Map.groupBy(deliveries, ({ endpointId, slot }) => `${endpointId} ${slot}`).values()) {
+      const attempts: Attempt[] = [];
+      let bytes = 0;
+      for (const [index, delivery] of together.entries()) {
+        bytes += delivery.body?.length ?? 0;
+        // The first one holds the slot, so the others are sent only with it.
+        const fits = index === 0 || (attempts.length > 0 && bytes <= MAX_MESSAGE_BYTES);
+        if (!delivery.wanted) unsent.push(cancelled(delivery, now));
+        else if (!fits) unsent.push(returned(delivery));
+        else
+          try {
+            attempts.push(prepareAttempt(delivery, sealed, now, leaseUntil));
+          } catch (error) {
+            // The installation failed, not the endpoint, so this does not count as an attempt, but the slot is freed.
+            onError(error);
+            unsent.push({ ...returned(delivery), retryAt: new Date(now.getTime() + UNSIGNABLE_WAIT_MS) });
+          }
+      }
+      if (attempts.length > 0) series.push(attempts);
+    }
+    await Promise.all([settle(unsent), ...inMessages(series).map(sendMessage)]);
+  };
 }
 
-/**
- * Sends attempts to the workers. Resolves with those that did not reach the broker; the others must not be sent again.
- */
-export type SendAttempts = (messages: AttemptMessage[]) => Promise<SendFailure[]>;
+function encode(attempts: Attempt[]): Uint8Array {
+  return toBinary(AttemptBatchSchema, create(AttemptBatchSchema, { attempts }));
+}
+
+function cancelled({ deliveryId, workspaceId, number }: ClaimedDelivery, endedAt: Date): CancelRecord {
+  return { deliveryId, workspaceId, number, verdict: "cancelled", endedAt };
+}
+
+/** Short series share a message, but never two of the same endpoint, as those are made at the same time. */
+function inMessages(series: readonly Attempt[][]): Attempt[][] {
+  const messages: Attempt[][] = [];
+  const bytesOf = (attempts: readonly Attempt[]) => attempts.reduce((sum, { body }) => sum + body.length, 0);
+  for (const attempts of series) {
+    const last = messages.at(-1);
+    const fits =
+      last &&
+      last.length + attempts.length <= ATTEMPTS_PER_MESSAGE &&
+      bytesOf(last) + bytesOf(attempts) <= MAX_MESSAGE_BYTES &&
+      last.every(({ endpointId }) => endpointId !== attempts[0]?.endpointId);
+    if (fits) last.push(...attempts);
+    else messages.push([...attempts]);
+  }
+  return messages;
+}
 
 /** Everything that a worker needs for one attempt, with a signature for the current time. */
-export function prepareAttempt(
+function prepareAttempt(
   delivery: ClaimedDelivery,
   { secretBox, keyOf }: { secretBox: Pick<SecretBox, "open">; keyOf: OpenSigningKey },
   now: Date,
@@ -58,37 +126,12 @@ export function prepareAttempt(
   });
 }
 
-/** Until when an attempt may be started, so that its result comes before its lease ends. */
-export function notAfterOf(leaseUntil: Date): bigint {
-  return BigInt(leaseUntil.getTime() - ATTEMPT_DEADLINE_MS - REPORT_MARGIN_MS);
+/** Until when an attempt may be started, so that it has ended before its lease does. */
+function notAfterOf(leaseUntil: Date): bigint {
+  return BigInt(leaseUntil.getTime() - ATTEMPT_DEADLINE_MS - BODY_DEADLINE_MS);
 }
 
 /** The end of an attempt's lease, computed from the message that its worker got. */
 export function leaseOf(notAfterMs: bigint): Date {
-  return new Date(Number(notAfterMs) + ATTEMPT_DEADLINE_MS + REPORT_MARGIN_MS);
-}
-
-export function createAttemptSender(bus: Bus): SendAttempts {
-  return async (messages) => {
-    const outcomes = await Promise.all(messages.map((message) => sendMessage(bus, message)));
-    return outcomes.filter((outcome) => outcome !== undefined);
-  };
-}
-
-async function sendMessage(bus: Bus, { messageId, attempts }: AttemptMessage): Promise<SendFailure | undefined> {
-  try {
-    const message = toBinary(AttemptBatchSchema, create(AttemptBatchSchema, { attempts }));
-    await publishDurably(bus, "attempts.send", message, DEADLINE_MS, { messageId });
-    return undefined;
-  } catch (error) {
-    return { attempts, error };
-  }
-}
-
-/** The id of the message in which a claimed delivery is sent; `messageId` is what its claim noted. */
-export function messageIdOf(
-  { messageId, deliveryId }: Pick<ClaimedDelivery, "messageId" | "deliveryId">,
-  bodyBytes: number,
-): string {
-  return bodyBytes > MAX_SHARED_BODY_BYTES ? `${messageId}.${deliveryId}` : messageId;
+  return new Date(Number(notAfterMs) + ATTEMPT_DEADLINE_MS + BODY_DEADLINE_MS);
 }

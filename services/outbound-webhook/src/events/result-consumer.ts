@@ -2,22 +2,36 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeBatches } from "@toolgate/event-bus/consume";
 import { type AttemptResult, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
-import { createdAtOf } from "@toolgate/postgres/timed-id";
-import { applyAttemptResults, type ResultsOptions } from "./apply-attempt-results.ts";
+import { deliveriesEnded } from "@toolgate/telemetry/instruments";
+import type { ApplyResults } from "../store/deliveries/apply-results.ts";
+import { toRecord } from "./attempt-record.ts";
 
-interface ResultConsumerOptions extends ResultsOptions {
+interface ResultConsumerOptions {
   bus: Bus;
+  applyResults: ApplyResults;
+  /** Called when there may be work for freed slots. */
+  onDue: () => void;
+  now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
 }
 
-export const MESSAGES_PER_BATCH = 64;
+const MESSAGES_PER_BATCH = 64;
 const ACK_WAIT_MS = 6_000;
 const MAX_ACK_PENDING = 4_096;
 
 /** Applies the workers' results until the signal fires. */
 export function runResultConsumer(options: ResultConsumerOptions): Promise<void> {
-  const { bus, signal, onError } = options;
+  const { bus, applyResults, onDue, now, signal, onError } = options;
+  async function apply(results: AttemptResult[]): Promise<void> {
+    const at = now();
+    const records = results.map((result) => toRecord(result, at)).filter((record) => record !== undefined);
+    if (records.length === 0) return;
+    const due = await applyResults(records, at);
+    for (const record of records)
+      if (record.verdict !== "returned" && !record.retryAt) deliveriesEnded.add(1, { outcome: record.verdict });
+    if (due) onDue();
+  }
   return consumeBatches({
     bus,
     stream: "ATTEMPTS",
@@ -28,16 +42,13 @@ export function runResultConsumer(options: ResultConsumerOptions): Promise<void>
     maxAckPending: MAX_ACK_PENDING,
     signal,
     onError,
-    async handle(messages) {
-      const results = messages.flatMap((message) => readResults(message.data, onError));
-      if (results.length > 0) await applyAttemptResults(results, options);
-    },
+    handle: (messages) => apply(messages.flatMap((message) => readResults(message.data, onError))),
   });
 }
 
 function readResults(data: Uint8Array, onError: (error: unknown) => void): AttemptResult[] {
   try {
-    return fromBinary(AttemptResultBatchSchema, data).results.filter(({ deliveryId }) => createdAtOf(deliveryId));
+    return fromBinary(AttemptResultBatchSchema, data).results;
   } catch (error) {
     onError(error);
     return [];

@@ -13,13 +13,12 @@ import { DISPATCH } from "../events/dispatch-subject.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
 import { runReplays } from "../events/replay-loop.ts";
 import { runResultConsumer } from "../events/result-consumer.ts";
-import { createUnsentSweep } from "../events/unsent-deliveries.ts";
 import { createApplyResults } from "../store/deliveries/apply-results.ts";
 import { createClaimStore } from "../store/deliveries/claim.ts";
 
-export const SWEEP_EVERY_MS = 2_000;
+const SWEEP_EVERY_MS = 1_000;
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   config: Pick<Config, "mail">;
   bus: Bus;
   log: Logger;
@@ -35,26 +34,12 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
   resources.use(onWork(bus, DISPATCH, () => wakeUp.signal()));
   const applyResults = createApplyResults(queuePool, queue, () => cancelWakeUp.signal());
   const store = createClaimStore(queuePool, queue);
-  const send = createAttemptSender(bus);
-  const results = { applyResults, handBack: store.handBack, onApplied: () => wakeUp.signal(), now };
-  const sweepUnsent = createUnsentSweep({ store, bus, send, now });
+  const send = createAttemptSender({ bus, applyResults, secretBox, onError: onError("dispatcher") });
   const sweep = async () => {
-    const hasLeases = await store.hasLeases();
-    if (hasLeases && (await store.expireLeases(now())) > 0) wakeUp.signal();
-    await sweepUnsent(hasLeases);
+    if ((await store.expireLeases(now())) > 0) wakeUp.signal();
   };
   const producers: Loop[] = [
-    (signal) =>
-      runDispatcher({
-        store,
-        applyResults,
-        secretBox,
-        send,
-        wakeUp,
-        now,
-        signal,
-        onError: onError("dispatcher"),
-      }),
+    (signal) => runDispatcher({ store, send, wakeUp, now, signal, onError: onError("dispatcher") }),
     (signal) =>
       runReplays({
         steps: replaySteps,
@@ -71,6 +56,6 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
     const notice = { mail, peers, now, onError: onError("email about a deactivated endpoint") };
     producers.push(adminNoticeLoop(deactivationNotices(pool), notice, resources));
   } else log.warn("SMTP_URL is not set: emails about deactivated endpoints wait");
-  const consumeResults: Loop = (signal) => runResultConsumer({ bus, ...results, signal, onError: onError("results") });
-  return { producers, consumers: [consumeResults] };
+  const results = { bus, applyResults, onDue: () => wakeUp.signal(), now, onError: onError("results") };
+  return { producers, consumers: [(signal) => runResultConsumer({ ...results, signal })] };
 }

@@ -5,7 +5,6 @@ import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { Config } from "../config.ts";
-import { createAttempts } from "../worker/make-attempts.ts";
 import { runWorker } from "../worker/worker.ts";
 
 /** Two for each of two thousand endpoints, because a handshake costs more than a delivery. */
@@ -39,7 +38,7 @@ export async function createWorker(
   const onError = (error: unknown) => log.error({ err: error }, "worker");
   const onTooLate = (attempts: number) =>
     log.warn({ attempts }, "attempts arrived too late and were not made: too few workers, or clock skew");
-  const makeAttempt = createAttempts({ safeFetch, concurrency, attemptDeadlineMs, now });
-  const run = (signal: AbortSignal) => runWorker({ bus, makeAttempt, concurrency, signal, onError, onTooLate });
+  const options = { bus, safeFetch, concurrency, attemptDeadlineMs, now, onError, onTooLate };
+  const run = (signal: AbortSignal) => runWorker({ ...options, signal });
   return { producers: [run] };
 }

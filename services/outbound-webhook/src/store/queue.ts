@@ -6,15 +6,10 @@ export const QUEUE_TABLES = `${SCHEMA}.queue`;
 /** [FAIR-5] */
 const TURN_MS = 20_000;
 
-/** One worker takes a whole message: moderate sizes spread the work. */
-export const ATTEMPTS_PER_MESSAGE = 16;
+/** So many deliveries share a claim, a message and a commit that one endpoint with a backlog gets 1,000 a second. */
+export const SERIES_LENGTH = 16;
 
 /** The queue of deliveries: a group is a workspace, a member an endpoint. */
 export function deliveryQueue(caps: QueueCaps): FairQueue {
-  return {
-    tables: QUEUE_TABLES,
-    caps,
-    turnMs: TURN_MS,
-    itemsPerMessage: ATTEMPTS_PER_MESSAGE,
-  };
+  return { tables: QUEUE_TABLES, caps, turnMs: TURN_MS, seriesLength: SERIES_LENGTH };
 }

@@ -10,13 +10,13 @@ import { responseText } from "../domain/response-text.ts";
 const STATUS_CLASS = 100;
 const MS_PER_SECOND = 1_000;
 
-interface AttemptOptions {
+export interface AttemptOptions {
   safeFetch: Pick<SafeFetch, "send">;
   attemptDeadlineMs: number;
   now: () => Date;
 }
 
-/** Whether the lease might expire before the result is reported; the delivery is then attempted again. */
+/** Whether the lease might expire before the attempt has ended; the delivery is then attempted again. */
 export function isTooLate(attempt: Pick<Attempt, "notAfterMs">, now: Date): boolean {
   return now.getTime() > Number(attempt.notAfterMs);
 }
@@ -66,16 +66,9 @@ async function sendAttempt(
   });
 }
 
-/**
- * [OUT-57] Hands an attempt back without making it: a worker that died had it before and may have made it; only the
- * database can tell. Or a dispatcher asks for it, because nobody has sent the attempt. Or this process stops.
- */
-export function handedBack({ deliveryId, workspaceId, notAfterMs, handBackNotAfterMs }: Attempt): AttemptResult {
-  return create(AttemptResultSchema, {
-    deliveryId,
-    workspaceId,
-    givenBackNotAfterMs: handBackNotAfterMs || notAfterMs,
-  });
+/** Says that an attempt was not made, so that its delivery is due again. */
+export function notMade({ deliveryId, workspaceId, number, notAfterMs }: Attempt): AttemptResult {
+  return create(AttemptResultSchema, { deliveryId, workspaceId, number, givenBackNotAfterMs: notAfterMs });
 }
 
 type ResultFields = MessageInitShape<typeof AttemptResultSchema>;

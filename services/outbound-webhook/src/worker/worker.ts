@@ -3,27 +3,22 @@ import { createBatchingPublisher } from "@toolgate/event-bus/batching-publisher"
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeMessages } from "@toolgate/event-bus/consume";
 import { type Attempt, AttemptBatchSchema, type AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
-import type { MakeAttempt } from "./make-attempts.ts";
+import pLimit from "p-limit";
 import { encodeResults, REPORT_DEADLINE_MS, RESULTS_PER_MESSAGE, sizeOfResult } from "./result-batch.ts";
+import type { AttemptOptions } from "./run-attempt.ts";
+import { runSeries } from "./run-series.ts";
 
-export interface WorkerOptions {
+export interface WorkerOptions extends AttemptOptions {
   bus: Bus;
-  makeAttempt: MakeAttempt;
   /** Simultaneous attempts. */
   concurrency: number;
   signal: AbortSignal;
   onError: (error: unknown) => void;
   /** Called with how many attempts of a message were too late to be made. */
   onTooLate: (attempts: number) => void;
-  /** Default 7.5 s. */
-  ackWaitMs?: number;
 }
 
-/**
- * When a worker is silent for this long, its messages go to another one, which hands their attempts back. Until then they
- * hold slots, so an endpoint may get nothing: well below the 10 s that are allowed for that.
- */
-const ACK_WAIT_MS = 7_500;
+const ACK_WAIT_MS = 5_000;
 /** Just enough to cover the time for fetching the next message. */
 const MAX_MESSAGES_AHEAD = 8;
 const ATTEMPTS_PER_MESSAGE_AHEAD = 32;
@@ -33,17 +28,16 @@ const MAX_ACK_PENDING = 20_000;
 interface Message {
   data: Uint8Array;
   redelivered: boolean;
-  working(): void;
   ack(): void;
-  term(reason?: string): void;
 }
 
 /**
- * Makes attempts until the signal fires, then finishes and reports those that have begun, and hands back the others.
- * Each result is reported as soon as it is known; a message is acknowledged when the broker has all its results.
+ * Makes attempts until the signal fires, then finishes and reports those that have begun, and reports the others as not
+ * made. A message is acknowledged when it is taken: what becomes of it is left to the leases of its deliveries, so that
+ * nothing is made twice before they expire. [OUT-57]
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const { bus, concurrency, signal, onError, ackWaitMs = ACK_WAIT_MS } = options;
+  const { bus, concurrency, signal, onError, onTooLate } = options;
   await using reports = createBatchingPublisher<AttemptResult>({
     bus,
     subject: "attempts.done",
@@ -52,64 +46,53 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     maxItems: RESULTS_PER_MESSAGE,
     deadlineMs: REPORT_DEADLINE_MS,
   });
-  const held = new Map<Message, Promise<void>>();
-  /** Resolves with whether the attempt was too late. */
-  async function attempt(one: Attempt, redelivered: boolean, onBegin: () => void): Promise<boolean> {
-    const result = await options.makeAttempt(one, { redelivered, onBegin, signal });
-    if (typeof result === "object") await reports.add(result);
-    return result === "too late";
+  const semaphore = pLimit(concurrency);
+  const running = new Set<Promise<void>>();
+  /** Resolves when the series has begun. */
+  function start(attempts: readonly Attempt[]): Promise<void> {
+    const begun = Promise.withResolvers<void>();
+    const ended = semaphore(() => {
+      begun.resolve();
+      return runSeries(attempts, { ...options, report: (result) => reports.add(result) });
+    })
+      .then(({ tooLate }) => {
+        if (tooLate) onTooLate(attempts.length);
+      }, onError)
+      .finally(() => running.delete(ended));
+    running.add(ended);
+    return begun.promise;
   }
-  async function makeAll(message: Message, attempts: readonly Attempt[], onBegin: () => void): Promise<void> {
-    const running = attempts.map((one) => attempt(one, message.redelivered, onBegin));
-    const tooLate = (await Promise.all(running)).filter(Boolean).length;
-    if (tooLate > 0) options.onTooLate(tooLate);
-    message.ack();
-  }
-  /** Resolves when the last attempt of the message has begun; only then is the next message taken. */
-  function take(message: Message): Promise<void> {
-    const attempts = readAttempts(message, onError);
-    const allBegun = Promise.withResolvers<void>();
-    let notBegun = attempts.length;
-    const onBegin = () => {
-      notBegun -= 1;
-      if (notBegun === 0) allBegun.resolve();
-    };
-    if (notBegun === 0) allBegun.resolve();
-    const ended = makeAll(message, attempts, onBegin)
-      .catch(onError)
-      .finally(() => held.delete(message));
-    held.set(message, ended);
-    return allBegun.promise;
-  }
-  const extendHeld = setInterval(() => {
-    if (!bus.nc.isClosed()) for (const message of held.keys()) message.working();
-  }, ackWaitMs / 3);
   await consumeMessages({
     bus,
     stream: "ATTEMPTS",
     durable: "outbound-webhook-workers",
     filterSubject: "attempts.send",
     maxMessages: messagesAhead(concurrency),
-    ackWaitMs,
+    ackWaitMs: ACK_WAIT_MS,
     maxAckPending: MAX_ACK_PENDING,
     signal,
     onError,
-    onMessage: take,
+    // The next message is taken when the last series of this one has begun.
+    async onMessage(message: Message) {
+      message.ack();
+      // Another worker had it before and may have made its attempts.
+      if (message.redelivered) return;
+      const series = Map.groupBy(readAttempts(message.data, onError), ({ endpointId }) => endpointId);
+      await Promise.all([...series.values()].map(start));
+    },
   });
-  while (held.size > 0) await Promise.all(held.values());
-  clearInterval(extendHeld);
+  await Promise.all(running);
 }
 
-export function messagesAhead(concurrency: number): number {
+function messagesAhead(concurrency: number): number {
   return Math.min(MAX_MESSAGES_AHEAD, Math.max(1, Math.floor(concurrency / ATTEMPTS_PER_MESSAGE_AHEAD)));
 }
 
-function readAttempts(message: Message, onError: (error: unknown) => void): Attempt[] {
+function readAttempts(data: Uint8Array, onError: (error: unknown) => void): Attempt[] {
   try {
-    return fromBinary(AttemptBatchSchema, message.data).attempts;
+    return fromBinary(AttemptBatchSchema, data).attempts;
   } catch (error) {
     onError(error);
-    message.term("not readable");
     return [];
   }
 }

@@ -11,11 +11,13 @@ import { createApplyResults } from "../../src/store/deliveries/apply-results.ts"
 import { CANCELLED_PER_TRANSACTION, createCancelStore } from "../../src/store/deliveries/cancel-waiting.ts";
 import { type ClaimedDelivery, createClaimStore } from "../../src/store/deliveries/claim.ts";
 import { deleteEndpoint, type EndpointKey, updateEndpoint } from "../../src/store/endpoint.ts";
-import { deliveryQueue } from "../../src/store/queue.ts";
+import { deliveryQueue, SERIES_LENGTH } from "../../src/store/queue.ts";
 import { newEvent, startOutboundRig } from "../outbound-rig.ts";
 import { type BacklogDatabase, startBacklogDatabase } from "./backlog.ts";
 
 const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
+/** Two slots. */
+const CLAIMED = 2 * SERIES_LENGTH;
 const NOW = new Date("2026-11-10T12:00:00Z");
 const LEASE_MS = 45_000;
 const after = (ms: number) => new Date(NOW.getTime() + ms);
@@ -90,7 +92,7 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
       const key = await database.addEndpoint("w");
       await database.addBacklog(key, LONG_BACKLOG, NOW);
       const claimed = await claim(NOW);
-      expect(claimed).toHaveLength(2);
+      expect(claimed).toHaveLength(CLAIMED);
       await change(key);
       let transactions = 0;
       database.queuePool.on("acquire", () => {
@@ -98,10 +100,10 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
       });
       await createApplyResults(database.queuePool, QUEUE)(claimed.map(gone), NOW);
       expect(transactions).toBe(1);
-      expect(await database.statuses("w")).toEqual({ failed: 2, pending: LONG_BACKLOG - 2 });
+      expect(await database.statuses("w")).toEqual({ failed: CLAIMED, pending: LONG_BACKLOG - CLAIMED });
       cancelInBackground();
       await eventually(async () => {
-        expect(await database.statuses("w")).toEqual({ failed: 2, cancelled: LONG_BACKLOG - 2 });
+        expect(await database.statuses("w")).toEqual({ failed: CLAIMED, cancelled: LONG_BACKLOG - CLAIMED });
       });
     },
   );
@@ -131,7 +133,9 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
     await database.addBacklog(key, 1, after(30));
     const claimed = await claim(after(40));
     expect(claimed.map(({ wanted }) => wanted)).toEqual([false, true]);
-    await createClaimStore(database.queuePool, QUEUE).handBack(claimed, after(40 + LEASE_MS));
+    const leaseUntil = after(40 + LEASE_MS);
+    const returned = claimed.map((delivery) => ({ ...delivery, verdict: "returned", leaseUntil }) as const);
+    await createApplyResults(database.queuePool, QUEUE)(returned, after(40));
     cancelInBackground();
     await eventually(async () => expect(await database.statuses("w")).toEqual({ cancelled: 1, pending: 1 }));
     expect((await claim(after(50))).map(({ wanted }) => wanted)).toEqual([true]);

@@ -1,19 +1,24 @@
 import { create } from "@bufbuild/protobuf";
-import { createWakeUp } from "@toolgate/event-bus/wake-up";
-import { type Attempt, AttemptResultSchema, AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import { JetStreamApiError } from "@nats-io/jetstream";
+import type { Bus } from "@toolgate/event-bus/connect";
+import { AttemptResultSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { createSecretBox, type SealingKey } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toRecord } from "../../src/events/attempt-record.ts";
-import { createAttemptSender, type SendAttempts } from "../../src/events/attempt-sender.ts";
-import { runDispatcher } from "../../src/events/dispatcher.ts";
+import { createAttemptSender, LEASE_MS } from "../../src/events/attempt-sender.ts";
 import { createApplyResults } from "../../src/store/deliveries/apply-results.ts";
-import { type ClaimedDelivery, createClaimStore } from "../../src/store/deliveries/claim.ts";
-import { deliveryQueue } from "../../src/store/queue.ts";
+import { type ClaimedDelivery, type ClaimStore, createClaimStore } from "../../src/store/deliveries/claim.ts";
+import { deliveryQueue, SERIES_LENGTH } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
+const TOO_LARGE = new JetStreamApiError({
+  code: 400,
+  err_code: 10054,
+  description: "message size exceeds maximum allowed",
+});
 
 describe("the dispatcher", () => {
   let rig: OutboundRig;
@@ -33,90 +38,109 @@ describe("the dispatcher", () => {
   });
   afterEach(() => running.disposeAsync());
 
-  function dispatch(send: SendAttempts, keys: SealingKey[] = rig.config.core?.sealingKeys ?? []): void {
+  /** The store of a process of its own. */
+  function open() {
     const { databaseUrl = "" } = rig.config.core ?? {};
     const pool = createPipelinePool({ url: databaseUrl, maxConnections: 2, applicationName: "dispatcher" });
-    const stopping = new AbortController();
-    const ended = runDispatcher({
-      store: createClaimStore(pool, QUEUE),
-      applyResults: createApplyResults(pool, QUEUE),
-      secretBox: createSecretBox({ keys }),
-      send,
-      wakeUp: createWakeUp(),
-      now: rig.clock.now,
-      signal: stopping.signal,
-      onError: (error) => errors.push(error),
-    });
-    running.defer(async () => {
-      stopping.abort();
-      await ended;
-      await pool.end();
-    });
+    running.defer(() => pool.end());
+    return { store: createClaimStore(pool, QUEUE), applyResults: createApplyResults(pool, QUEUE) };
+  }
+  function sender({ bus = rig.bus, keys = rig.config.core?.sealingKeys ?? [] }: { bus?: Bus; keys?: SealingKey[] }) {
+    const { store, applyResults } = open();
+    const secretBox = createSecretBox({ keys });
+    const send = createAttemptSender({ bus, applyResults, secretBox, onError: (error) => errors.push(error) });
+    return { store, send };
+  }
+  /** Claims what is due, as of now. */
+  async function claim(store: ClaimStore): Promise<{ deliveries: ClaimedDelivery[]; now: Date; leaseUntil: Date }> {
+    const now = rig.clock.now();
+    const leaseUntil = new Date(now.getTime() + LEASE_MS);
+    return { ...(await store.claim(now, leaseUntil)), now, leaseUntil };
+  }
+  const resultOf = ({ deliveryId, workspaceId, number }: ClaimedDelivery, now: Date, durationMs = 0) => {
+    const startedAtMs = BigInt(now.getTime());
+    const result = { deliveryId, workspaceId, number, responseCode: 200, startedAtMs, durationMs };
+    return toRecord(create(AttemptResultSchema, result), now) ?? expect.fail("no record");
+  };
+  async function reportMany(count: number, workspaceId = "w"): Promise<void> {
+    await rig.reportMany(Array.from({ length: count }, () => newEvent({ workspaceId }, rig.clock.now())));
+    await eventually(async () => (await queued()).length === count);
   }
   const queued = async () => (await rig.pool.query("select * from outbound_webhook.queue_item")).rows;
   const members = async () => (await rig.pool.query("select * from outbound_webhook.queue_member")).rows;
 
-  it("[OUT-57] hands back only attempts that did not reach the workers, which get nothing twice", async () => {
-    await rig.register("w", "/1");
-    await rig.register("w", "/2");
-    await rig.report({ workspaceId: "w" });
-    await eventually(async () => (await queued()).length === 2);
-    const sent: Attempt[][] = [];
-    dispatch(async (messages) => {
-      const attempts = messages.flatMap((message) => message.attempts);
-      const failed = sent.push(attempts) === 1 ? attempts.slice(0, 1) : [];
-      return failed.map((attempt) => ({ attempts: [attempt], error: new Error("no broker") }));
-    });
-    await eventually(() => sent.length === 2);
-    const ids = sent.map((attempts) => attempts.map(({ deliveryId }) => deliveryId));
-    expect(ids[0]).toHaveLength(2);
-    expect(ids[1]).toEqual([ids[0]?.[0]]);
+  it("[OUT-57] returns what did not reach the broker, which is then sent under the same number", async () => {
+    await rig.register("w", "/w");
+    await reportMany(1);
+    const { store, send } = sender({ bus: { ...rig.bus, js: { publish: () => Promise.reject(TOO_LARGE) } } as never });
+    const { deliveries, now } = await claim(store);
+    await send(deliveries, now);
     expect(errors).toHaveLength(1);
+    expect((await claim(store)).deliveries).toMatchObject([{ deliveryId: deliveries[0]?.deliveryId, number: 1 }]);
   });
 
   it("[FAIR-1] results cause another claim only when a delivery waits for the freed slots", async () => {
-    const { databaseUrl = "" } = rig.config.core ?? {};
-    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "rings" });
-    running.defer(() => pool.end());
-    const store = createClaimStore(pool, QUEUE);
-    const applyResults = createApplyResults(pool, QUEUE);
     await rig.register("w", "/w");
-    await rig.reportMany([1, 2, 3].map(() => newEvent({ workspaceId: "w" }, rig.clock.now())));
-    await eventually(async () => (await queued()).length === 3);
-    const now = rig.clock.now();
-    const claim = async () => (await store.claim(now, new Date(now.getTime() + 45_000))).deliveries;
-    const settle = ({ deliveryId, workspaceId, number }: ClaimedDelivery) => {
-      const result = { deliveryId, workspaceId, number, responseCode: 200, startedAtMs: BigInt(now.getTime()) };
-      const record = toRecord(create(AttemptResultSchema, result), now);
-      return applyResults(record ? [record] : [], now);
-    };
-    const [first, second] = (await claim()) as [ClaimedDelivery, ClaimedDelivery];
-    expect(await settle(first)).toBe(true);
-    const [third] = (await claim()) as [ClaimedDelivery];
-    expect(await settle(second)).toBe(false);
-    expect(await settle(third)).toBe(false);
+    await reportMany(2 * SERIES_LENGTH + 1);
+    const { store, applyResults } = open();
+    const first = await claim(store);
+    expect(first.deliveries).toHaveLength(2 * SERIES_LENGTH);
+    const apply = ({ deliveries, now }: typeof first) =>
+      applyResults(
+        deliveries.map((delivery) => resultOf(delivery, now)),
+        now,
+      );
+    expect(await apply(first)).toBe(true);
+    const second = await claim(store);
+    expect(second.deliveries).toHaveLength(1);
+    expect(await apply(second)).toBe(false);
+    expect(await queued()).toEqual([]);
+    expect(await members()).toMatchObject([{ in_flight: 0 }]);
+  });
+
+  it("[FAIR-3] a series holds its slot until its first delivery has a result, and what was not made of it is due again", async () => {
+    await rig.register("w", "/w");
+    await reportMany(3);
+    const { store, applyResults } = open();
+    const { deliveries, now, leaseUntil } = await claim(store);
+    expect(deliveries.map(({ slot }) => slot)).toEqual([0, 1, 0]);
+    const [first, second, behind] = deliveries as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
+    const notMade = { ...behind, verdict: "returned", leaseUntil } as const;
+    const stale = { ...notMade, leaseUntil: now };
+    await applyResults([stale], now);
+    await applyResults([notMade], now);
+    expect((await claim(store)).deliveries).toEqual([]);
+    expect(await members()).toMatchObject([{ in_flight: 2 }]);
+    await applyResults([resultOf(first, now)], now);
+    expect((await claim(store)).deliveries).toMatchObject([{ deliveryId: behind.deliveryId, number: 1 }]);
+    await applyResults([resultOf(second, now), resultOf(behind, now)], now);
+    expect(await members()).toMatchObject([{ in_flight: 0 }]);
     expect(await queued()).toEqual([]);
   });
 
-  it("[OUT] a message that the broker refuses does not delay the others", async () => {
-    const messages = [1, 2 * 1024 ** 2, 1].map((bytes, index) => ({
-      messageId: String(index),
-      attempts: [create(AttemptSchema, { deliveryId: String(index), body: Buffer.alloc(bytes) })],
-    }));
-    const failures = await createAttemptSender(rig.bus)(messages);
-    expect(failures.map((failure) => failure.attempts.map(({ deliveryId }) => deliveryId))).toEqual([["1"]]);
-    expect((await rig.bus.jsm.streams.info("ATTEMPTS")).state.messages).toBe(2);
+  it("[OUT] series with large bodies are cut, so that their message is not too large for the broker", async () => {
+    await rig.register("w", "/w");
+    const dataJson = JSON.stringify({ text: "x".repeat(200_000) });
+    await rig.report({ workspaceId: "w", dataJson });
+    await eventually(async () => (await queued()).length === 1);
+    for (let count = 2; count <= 8; count += 1) {
+      await rig.report({ workspaceId: "w", dataJson });
+      await eventually(async () => (await queued()).length === count);
+    }
+    running.use(await rig.start(["dispatcher", "worker"]));
+    await eventually(() => rig.requestsTo("/w").length === 8);
+    await eventually(async () => (await queued()).length === 0);
+    expect(new Set(rig.requestsTo("/w").map(({ headers }) => headers["x-service-delivery"])).size).toBe(8);
   });
 
   it("[FAIR] a delivery that cannot be signed frees its slot, waits, and makes its endpoint count as failing", async () => {
     await rig.register("w", "/w");
     await rig.report({ workspaceId: "w" });
-    dispatch(async () => [], [{ version: 2, key: Buffer.alloc(32, 9) }]);
-    const [member] = await eventually(async () => {
-      const rows = await members();
-      return rows.length === 1 && rows[0].failing && rows;
-    });
-    expect(member.in_flight).toBe(0);
+    await eventually(async () => (await queued()).length === 1);
+    const { store, send } = sender({ keys: [{ version: 2, key: Buffer.alloc(32, 9) }] });
+    const { deliveries, now } = await claim(store);
+    await send(deliveries, now);
+    expect(await members()).toMatchObject([{ in_flight: 0, failing: true }]);
     const [item] = await queued();
     expect(item).toMatchObject({ attempt: 1, lease_until: null });
     expect(item.due_at.getTime()).toBeGreaterThan(rig.clock.now().getTime());
@@ -127,19 +151,14 @@ describe("the dispatcher", () => {
     ["does not count as failing after an attempt of 2 s", 2_000, false],
     ["counts as failing after a longer one, although it succeeded", 2_001, true],
   ])("[FAIR] an endpoint %s", async (_name, durationMs, failing) => {
-    const { databaseUrl = "" } = rig.config.core ?? {};
-    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "slow" });
-    running.defer(() => pool.end());
     await rig.register("w", "/w");
-    await rig.report({ workspaceId: "w" });
-    await eventually(async () => (await queued()).length === 1);
-    const now = rig.clock.now();
-    const { deliveries } = await createClaimStore(pool, QUEUE).claim(now, new Date(now.getTime() + 45_000));
-    const { deliveryId = "", workspaceId = "" } = deliveries[0] ?? {};
-    const startedAtMs = BigInt(now.getTime());
-    const made = { deliveryId, workspaceId, number: 1, responseCode: 200, startedAtMs, durationMs };
-    const record = toRecord(create(AttemptResultSchema, made), now) ?? expect.fail("no record");
-    await createApplyResults(pool, QUEUE)([record], now);
+    await reportMany(1);
+    const { store, applyResults } = open();
+    const { deliveries, now } = await claim(store);
+    await applyResults(
+      deliveries.map((delivery) => resultOf(delivery, now, durationMs)),
+      now,
+    );
     expect(await members()).toMatchObject([{ in_flight: 0, failing }]);
   });
 
@@ -164,25 +183,19 @@ describe("the dispatcher", () => {
 
   it("[OUT-57] a result that comes after its lease has expired settles the delivery", async () => {
     await rig.register("w", "/w");
-    await rig.report({ workspaceId: "w" });
-    await eventually(async () => (await queued()).length === 1);
-    const { databaseUrl = "" } = rig.config.core ?? {};
-    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "paused" });
-    running.defer(() => pool.end());
-    const now = rig.clock.now();
-    const store = createClaimStore(pool, QUEUE);
-    const { deliveries } = await store.claim(now, new Date(now.getTime() + 45_000));
-    const later = new Date(now.getTime() + 46_000);
-    expect(await store.expireLeases(later)).toBe(1);
+    await reportMany(3);
+    const { store, applyResults } = open();
+    const { deliveries, leaseUntil } = await claim(store);
+    const later = new Date(leaseUntil.getTime() + 1_000);
+    expect(await store.expireLeases(later)).toBe(3);
     expect((await store.claim(later, later)).deliveries).toEqual([]);
-    const { deliveryId = "", workspaceId = "" } = deliveries[0] ?? {};
-    const startedAtMs = BigInt(now.getTime());
-    const result = create(AttemptResultSchema, { deliveryId, workspaceId, number: 1, responseCode: 200, startedAtMs });
-    const record = toRecord(result, later);
-    await createApplyResults(pool, QUEUE)(record ? [record] : [], later);
+    await applyResults(
+      deliveries.map((delivery) => resultOf(delivery, later)),
+      later,
+    );
     expect(await queued()).toEqual([]);
     expect(await members()).toMatchObject([{ in_flight: 0, failing: false }]);
     const { rows } = await rig.pool.query("select status from outbound_webhook.delivery");
-    expect(rows).toEqual([{ status: "delivered" }]);
+    expect(rows).toEqual(Array(3).fill({ status: "delivered" }));
   });
 });

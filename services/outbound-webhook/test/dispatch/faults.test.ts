@@ -5,13 +5,15 @@ import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/deliv
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, describe, expect, it } from "vitest";
-import { createClaimStore } from "../../src/store/deliveries/claim.ts";
+import { LEASE_MS } from "../../src/events/attempt-sender.ts";
+import { createClaimStore, RESULTS_FIRST_MS } from "../../src/store/deliveries/claim.ts";
 import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 import { spawnService } from "./service-process.ts";
 
-/** More than a lease. */
-const LATER_MS = 60_000;
+/** By then a lease has ended, and results have had their time: with sweep and poll, no endpoint is silent for longer than 20 s. */
+const LATER_MS = LEASE_MS + RESULTS_FIRST_MS + 1_000;
+const RETRY_MS = 60_000;
 const WORKSPACES = 30;
 const EVENTS = 600;
 
@@ -96,7 +98,7 @@ describe("faults", { timeout: TEST_MS }, () => {
     expect(new Set(eventsReceived()).size).toBe(EVENTS);
   });
 
-  it("[FAIR] a claim whose process died before sending is repeated under the same id and attempt number", async () => {
+  it("[OUT-57] a claim whose process died before sending is repeated under the same id and attempt number", async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
     await rig.register("w", "/w");
     await rig.report({ workspaceId: "w" });
@@ -104,7 +106,7 @@ describe("faults", { timeout: TEST_MS }, () => {
     const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "dies" });
     const claimed = await eventually(async () => {
       const now = rig.clock.now();
-      const { deliveries } = await createClaimStore(pool, QUEUE).claim(now, new Date(now.getTime() + 45_000));
+      const { deliveries } = await createClaimStore(pool, QUEUE).claim(now, new Date(now.getTime() + LEASE_MS));
       return deliveries.length === 1 && deliveries;
     });
     await pool.end();
@@ -176,7 +178,7 @@ describe("faults", { timeout: TEST_MS }, () => {
     await publish([1, 3, 6]);
     expect((await log.listDeliveries({})).deliveries).toEqual([before]);
     rig.receiver.behave(() => ({ delayMs: 1_500 }));
-    rig.clock.advance(LATER_MS);
+    rig.clock.advance(RETRY_MS);
     rig.wake();
     await rig.receiver.waitFor(2);
     const { deliveries: underWay } = await log.listDeliveries({});

@@ -1,5 +1,6 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
-import { prepareClaim, prepareClaimOf } from "@toolgate/postgres/fair-queue/claim";
+import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
+import { lockDueGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Lane } from "../queue.ts";
@@ -81,23 +82,24 @@ ${SOURCE_JOINS}`;
 export function createClaimStore(pool: Pool, lane: Lane, queue: FairQueue): ClaimTurns {
   const claim = prepareClaim(queue, { name: `claim_${lane}_turns`, text: SELECT });
   return async (now, maxGroups) => {
-    const [locked, claimed] = await pipelined(pool, claim({ now, leaseUntil: NEVER, maxGroups }));
+    const statements = [lockDueGroups(queue.tables, now, maxGroups), claim({ now, leaseUntil: NEVER })];
+    const [locked, claimed] = await pipelined(pool, statements);
     const turns: ClaimedTurn[] = (claimed?.rows ?? []).map(toTurn);
     const groups: number = locked?.rows[0].groups ?? 0;
     return { turns, full: groups === maxGroups || (groups > 0 && turns.length === 0) };
   };
 }
 
-/** Statements that claim the due turns of a workspace, for a transaction that has just added one, and their last result. */
+/** Claims the due turns of a workspace, in a transaction that has locked it and just added one. */
 export interface ClaimOfWorkspace {
-  statements(workspaceId: string, now: Date): Statement[];
+  statement(now: Date): Statement;
   turnsOf(rows: readonly unknown[]): ClaimedTurn[];
 }
 
 export function createClaimOfWorkspace(lane: Lane, queue: FairQueue): ClaimOfWorkspace {
-  const claim = prepareClaimOf(queue, { name: `claim_${lane}_turns`, text: SELECT });
+  const claim = prepareClaim(queue, { name: `claim_${lane}_turns`, text: SELECT });
   return {
-    statements: (workspaceId, now) => claim(workspaceId, { now, leaseUntil: NEVER }),
+    statement: (now) => claim({ now, leaseUntil: NEVER }),
     turnsOf: (rows) => (rows as Row[]).map(toTurn),
   };
 }

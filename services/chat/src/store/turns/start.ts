@@ -165,7 +165,7 @@ export function createStartStore(pool: Pool, lane: Lane, queue: FairQueue): Star
     ];
     const added = statements.length - 2;
     let claimed: ClaimedTurn[] = [];
-    if (onClaimed) statements.push(...claimOf.statements(workspaceId, now));
+    if (onClaimed) statements.push(claimOf.statement(now));
     const results = await pipelined(pool, statements, {
       lockTimeoutMs: LOCK_TIMEOUT_MS,
       ...(onClaimed && {

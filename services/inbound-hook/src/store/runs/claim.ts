@@ -1,5 +1,6 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
+import { lockDueGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { TraceContext } from "@toolgate/telemetry/trace";
@@ -87,14 +88,15 @@ order by claimed.due_at, claimed.item_id`;
 
 export function createClaimDeliveries(pool: Pool, queue: FairQueue): ClaimDeliveries {
   const claim = prepareClaim(queue, { name: `${queue.tables}_claim`, text: RUN_PARTS });
-  return async ({ claimId, ...request }) => {
-    const statements = claim({ ...request, values: [claimId] });
+  return async ({ claimId, now, leaseUntil, maxGroups }) => {
+    const lock = lockDueGroups(queue.tables, now, maxGroups);
+    const statements = [lock, claim({ now, leaseUntil, values: [claimId] })];
     // Other claims need not wait for the disk; only the start of the targets does.
     const [locked, claimed] = await pipelined(pool, statements, { unlockEarly: true });
     const deliveries = (claimed?.rows ?? []).map((row) => toDelivery(claimId, row));
     const groups: number = locked?.rows[0].groups ?? 0;
     // A claim that finds nothing has still updated the due times of the groups it locked: others may be due behind them.
-    return { deliveries, full: groups === request.maxGroups || (groups > 0 && deliveries.length === 0) };
+    return { deliveries, full: groups === maxGroups || (groups > 0 && deliveries.length === 0) };
   };
 }
 

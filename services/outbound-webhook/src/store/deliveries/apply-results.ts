@@ -1,4 +1,4 @@
-import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import { type FairQueue, holdsSlot } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
@@ -27,19 +27,32 @@ export interface AttemptRecord extends Outcome {
   bodyCut: boolean;
 }
 
+type RecordKey = Pick<AttemptRecord, "deliveryId" | "workspaceId" | "number">;
+
 /** Ends a claimed delivery without an attempt. */
-export interface CancelRecord extends Pick<AttemptRecord, "deliveryId" | "workspaceId" | "number" | "endedAt"> {
+export interface CancelRecord extends RecordKey {
   verdict: "cancelled";
+  endedAt: Date;
 }
+
+/** Returns a claimed delivery to the queue without an attempt, unless it has another lease by now. */
+export interface ReturnRecord extends RecordKey {
+  verdict: "returned";
+  leaseUntil: Date;
+  /** The delivery waits until then, and its endpoint counts as failing. Undefined: it is due now. */
+  retryAt?: Date;
+}
+
+export type DeliveryRecord = AttemptRecord | CancelRecord | ReturnRecord;
 
 /**
  * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record is
  * ignored unless its delivery still has that attempt number, in flight or waiting again because its lease has
  * expired. Marks endpoints that this batch deactivated, or that were deleted meanwhile, so that the deliveries waiting for
- * them are cancelled (`CancelStore`). Resolves with whether there is work for the freed slots, including work that was
+ * them are cancelled (`CancelStore`). Resolves with whether there may be work for the freed slots, including work that was
  * added while this waited for the lock.
  */
-export type ApplyResults = (records: readonly (AttemptRecord | CancelRecord)[], now: Date) => Promise<boolean>;
+export type ApplyResults = (records: readonly DeliveryRecord[], now: Date) => Promise<boolean>;
 
 /** @param onMarked called when an endpoint was marked */
 export function createApplyResults(pool: Pool, queue: FairQueue, onMarked: () => void = () => {}): ApplyResults {
@@ -62,17 +75,18 @@ function applyText(queue: FairQueue): string {
   return `with input as (
   select "deliveryId" as delivery_id, number, verdict, error, "retryAt" as retry_at, "startedAt" as started_at,
     "signedAt" as signed_at, "endedAt" as ended_at, "responseCode" as response_code, "durationMs" as duration_ms, response,
-    address, "dnsMs" as dns_ms, "connectMs" as connect_ms, "tlsMs" as tls_ms, "firstByteMs" as first_byte_ms, "bodyCut" as body_cut
+    address, "dnsMs" as dns_ms, "connectMs" as connect_ms, "tlsMs" as tls_ms, "firstByteMs" as first_byte_ms,
+    "bodyCut" as body_cut, "leaseUntil" as lease_until
   from json_to_recordset($1::json) as given ("deliveryId" uuid, number integer, verdict text, error text,
     "retryAt" timestamptz, "startedAt" timestamptz, "signedAt" timestamptz, "endedAt" timestamptz,
     "responseCode" integer, "durationMs" integer, response text, address text, "dnsMs" integer, "connectMs" integer,
-    "tlsMs" integer, "firstByteMs" integer, "bodyCut" boolean)
+    "tlsMs" integer, "firstByteMs" integer, "bodyCut" boolean, "leaseUntil" timestamptz)
 ),
 
 -- The new state of each record's delivery, without the records that do not count. "= any" and "offset 0", here and below, make
 -- every plan look up rows by their keys, even a plan that was made while a table was small.
 decided as materialized (
-  select input.*, q.group_id, q.member_id, q.created_at, q.lease_until is not null as in_flight, d.kind,
+  select input.*, q.group_id, q.member_id, q.created_at, q.due_at, ${holdsSlot(queue)} as in_flight, d.kind,
     e.deleted_at is not null as endpoint_deleted, e.active and e.deleted_at is null as endpoint_active,
     e.failures_in_a_row,
     case when verdict <> 'failed' then verdict
@@ -82,6 +96,7 @@ decided as materialized (
   from input
   join outbound_webhook.queue_item q on q.item_id = input.delivery_id and q.attempt = input.number
     and q.item_id = any (array(select delivery_id from input))
+    and (verdict <> 'returned' or q.lease_until = input.lease_until)
   left join lateral (
     select created_at, id, kind from outbound_webhook.delivery where created_at = q.created_at and id = q.item_id offset 0
   ) d on true
@@ -92,19 +107,19 @@ attempts_logged as (
     response, address, dns_ms, connect_ms, tls_ms, first_byte_ms, signed_at)
   select created_at, delivery_id, number, started_at, response_code, duration_ms, error, response, address, dns_ms,
     connect_ms, tls_ms, first_byte_ms, signed_at
-  from decided where verdict <> 'cancelled' and kind is not null
+  from decided where verdict in ('delivered', 'failed') and kind is not null
   on conflict do nothing
 ),
 deliveries_written as (
   update outbound_webhook.delivery d set
     status = decided.status,
     attempts = case when verdict = 'cancelled' then d.attempts else decided.number end,
-    response_code = case when verdict = 'cancelled' then d.response_code else decided.response_code end,
-    duration_ms = case when verdict = 'cancelled' then d.duration_ms else decided.duration_ms end,
-    error = case when verdict = 'cancelled' then d.error else decided.error end,
+    response_code = coalesce(decided.response_code, d.response_code),
+    duration_ms = coalesce(decided.duration_ms, d.duration_ms),
+    error = coalesce(decided.error, d.error),
     next_attempt_at = case when decided.status = 'retrying' then decided.retry_at end,
     finished_at = case when decided.status <> 'retrying' then decided.ended_at end
-  from decided where d.created_at = decided.created_at and d.id = decided.delivery_id
+  from decided where verdict <> 'returned' and d.created_at = decided.created_at and d.id = decided.delivery_id
     and d.created_at = any (array(select created_at from decided)) and d.id = any (array(select delivery_id from decided))
 ),
 
@@ -151,10 +166,12 @@ deleted_marked as (
 ),
 
 settled as materialized (
-  select delivery_id as item_id, group_id, member_id, in_flight, number + 1 as next_attempt,
-    case when status = 'retrying' then retry_at end as next_due,
-    case when verdict <> 'cancelled' then verdict = 'failed' or body_cut or duration_ms > ${SLOW_ATTEMPT_MS} end as failing,
-    ended_at as settled_at
+  select delivery_id as item_id, group_id, member_id, in_flight,
+    case when verdict = 'returned' then number else number + 1 end as next_attempt,
+    case when status = 'retrying' then retry_at when verdict = 'returned' then coalesce(retry_at, due_at) end as next_due,
+    case verdict when 'cancelled' then null when 'returned' then case when retry_at is not null then true end
+      else verdict = 'failed' or body_cut or duration_ms > ${SLOW_ATTEMPT_MS} end as failing,
+    coalesce(ended_at, due_at) as settled_at
   from decided
 ),
 ${settleParts(queue)}

@@ -20,17 +20,26 @@ export async function readEndpointBacklog(db: Queryable, key: EndpointKey): Prom
     `select waiting.items as waiting, waiting.first_due_at as "firstDueAt",
        ${slotsOf("e.workspace_id", "e.id")} as slots
      from outbound_webhook.endpoint e
-     cross join lateral (
-       select count(*)::integer as items, min(due_at) as first_due_at from (
-         select due_at from outbound_webhook.queue_item q
-         where q.group_id = $1 and q.member_id = $2 and q.lease_until is null
-         order by due_at, item_id limit $3
-       ) first
-     ) waiting
+     cross join lateral ${waitingFor("$1", "$2", "$3")} waiting
      where e.workspace_id = $1 and e.id = $2 and e.deleted_at is null`,
     [key.workspaceId, key.endpointId, MAX_COUNTED + 1],
   );
   return rows[0];
+}
+
+/**
+ * An SQL subquery of one row: how many deliveries wait for an endpoint (`items`, at least `limit` when there are more), and
+ * when the first of them is due. Those that are to follow another one in its slot wait as well. Takes expressions.
+ */
+export function waitingFor(workspace: string, endpoint: string, limit: string): string {
+  const ofEndpoint = `from ${SCHEMA}.queue_item where group_id = ${workspace} and member_id = ${endpoint}`;
+  return `(
+    select count(*)::integer as items, min(due_at) as first_due_at from (
+      (select due_at ${ofEndpoint} and lease_until is null order by due_at, item_id limit ${limit})
+      union all
+      (select due_at ${ofEndpoint} and lease_until is not null and not holds_slot)
+    ) first
+  )`;
 }
 
 /** An SQL expression for the `Slots` of an endpoint as JSON, all 0 when the queue does not know it. Takes expressions. */

@@ -1,5 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { DeliveryStatusName } from "../../domain/delivery-filter.ts";
+import { waitingFor } from "./backlog.ts";
 
 /** Of the waiting deliveries of each endpoint: pages read this of 20 endpoints every few seconds. */
 export const MAX_WAITING_COUNTED = 1_000;
@@ -46,13 +47,7 @@ const HEALTH = `select e.id as "endpointId", waiting.items as waiting, waiting.f
     coalesce(m.in_flight, 0) as "inFlight", last.result as "lastResult", failure.result as "lastFailure"
   from outbound_webhook.endpoint e
   left join outbound_webhook.queue_member m on m.group_id = e.workspace_id and m.member_id = e.id
-  cross join lateral (
-    select count(*)::integer as items, min(due_at) as first_due_at from (
-      select due_at from outbound_webhook.queue_item q
-      where q.group_id = e.workspace_id and q.member_id = e.id and q.lease_until is null
-      order by due_at, item_id limit $3
-    ) first
-  ) waiting
+  cross join lateral ${waitingFor("e.workspace_id", "e.id", "$3")} waiting
   left join lateral (
     ${RESULT} from (
       select created_at, id, event_type, status, attempts, response_code, duration_ms, error

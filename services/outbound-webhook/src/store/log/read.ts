@@ -56,7 +56,7 @@ const COLUMNS = `d.id, d.event_id as "eventId", d.event_type as "eventType", d.e
   d.attempts, d.response_code as "responseCode", d.duration_ms as "durationMs", d.error, d.created_at as "createdAt",
   d.finished_at as "finishedAt", coalesce(a.response, '') as response,
   a.started_at + a.duration_ms * interval '1 millisecond' as "attemptedAt",
-  q.due_at as "dueAt", q.lease_until is not null as leased,
+  q.due_at as "dueAt", q.lease_until is not null and q.holds_slot as leased,
   ${slotsOf("q.group_id", "q.member_id")} as slots`;
 
 /** `ofAttempt` restricts the partitions of attempts that the planner considers. */
