@@ -3,7 +3,7 @@ import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SendMail } from "@toolgate/service-host/mailer";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
-import type { HostCall, HostResult, Paced } from "../../sandbox/request.ts";
+import type { HostCall, HostResult } from "../../sandbox/request.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { NotJson, ToolError } from "../errors.ts";
 import { resultJson } from "../result-json.ts";
@@ -46,12 +46,10 @@ class JsonText {
   }
 }
 
-const unpaced: Paced = async (encode) => encode();
-
 /** [RO] The host calls of one run. Everything that a run may not do is refused here, outside the sandbox. */
 export function createHostCalls(deps: HostDependencies, run: Run, callTool: CallTool): HostCall {
   const functions = hostFunctions(deps, callTool);
-  return (name, argsJson, signal, paced = unpaced) =>
+  return (name, argsJson, signal) =>
     logged(run, name, async (entry) => {
       const hostFunction = Object.hasOwn(functions, name) ? functions[name as HostFunctionName] : undefined;
       if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
@@ -62,7 +60,7 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
         }
         const context = { tool: run.tool.name, scope: run.scope, entry, signal };
         const value = await hostFunction(args, context);
-        return await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
+        return value instanceof JsonText ? value.json : JSON.stringify(value ?? null);
       } catch (error) {
         throw toolErrorOf(error, name, run);
       }
