@@ -104,17 +104,20 @@ describe("sandbox pool", () => {
     });
   });
 
-  it.runIf(process.platform === "linux")("[TOOL-2] a child has no environment, and no open file", async () => {
-    await using pool = openPool();
-    await resultOf(pool, handler("return 1"));
-    for (const pid of pool.pids("workspace")) {
-      expect(readFileSync(`/proc/${pid}/environ`, "utf8")).toBe("");
-      const opened = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
-      const files = opened.filter((target) => !/^(socket|pipe|anon_inode):|^\/dev\/null$/u.test(target));
-      expect(files).toEqual([]);
-      expect(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")).toContain("--permission");
-    }
-  });
+  it.runIf(process.platform === "linux")(
+    "[TOOL-2] a child has no environment, and no open file but its root",
+    async () => {
+      await using pool = openPool();
+      await resultOf(pool, handler("return 1"));
+      for (const pid of pool.pids("workspace")) {
+        expect(readFileSync(`/proc/${pid}/environ`, "utf8")).toBe("");
+        const opened = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+        const files = opened.filter((target) => !/^(socket|pipe|anon_inode):|^\/dev\/null$/u.test(target));
+        expect(files).toEqual([]);
+        expect(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")).toContain("--permission");
+      }
+    },
+  );
 
   it("[TOOL-2] more tools than a child keeps warm still run, one after another and all together", async () => {
     await using pool = openPool();

@@ -85,11 +85,10 @@ export class ChildRuns {
   async #carryOut(run: ChildRun, first: StepMessage): Promise<void> {
     const steps = [this.#enter(run, first)];
     for (let next = this.#queue[0]; next !== undefined && steps.length < MAX_TOGETHER; next = this.#queue[0]) {
-      if (next[0] === "forget") break;
+      if (next[0] === "forget" || this.#toolOf(next) !== run.tool) break;
       const other = this.#runOf(next);
-      if (other?.tool !== run.tool) break;
       this.#queue.shift();
-      steps.push(this.#enter(other, next));
+      if (other !== undefined) steps.push(this.#enter(other, next));
     }
     for (const { run: entered, message, reports } of steps) {
       entered.hasBegun = true;
@@ -99,12 +98,14 @@ export class ChildRuns {
     }
   }
 
+  #toolOf(message: StepMessage): ToolIsolate | undefined {
+    return message[0] === "start" ? this.#isolates.openFor(message[2]) : this.#runs.get(message[2])?.tool;
+  }
+
   /** The run of a step: a new one, or undefined when it has ended. */
   #runOf(message: StepMessage): ChildRun | undefined {
     if (message[0] !== "start") return this.#runs.get(message[2]);
     const [, ticket, codeId, , , , cpuLimitMs, resultBytes] = message;
-    const known = this.#runs.get(ticket);
-    if (known !== undefined) return known;
     const tool = this.#isolates.forNewRun(codeId);
     const run = { ticket, tool, cpuLimitMs, resultBytes, cpuMs: 0, hasBegun: false, parts: new Map() };
     this.#runs.set(ticket, run);
@@ -157,7 +158,7 @@ export class ChildRuns {
 
   #giveBack(isMeant: (ticket: number) => boolean): void {
     this.#queue = this.#queue.filter(([kind, ticket]) => {
-      const isGivenBack = kind === "start" && isMeant(ticket) && !this.#runs.has(ticket);
+      const isGivenBack = kind === "start" && isMeant(ticket);
       if (isGivenBack) this.#report(["skipped", ticket]);
       return !isGivenBack;
     });

@@ -55,14 +55,17 @@ export class ToolIsolates {
     this.#spare ??= new Isolate(this.#settings);
   }
 
+  /** The isolate of a tool that takes a new run, if there is one. */
+  openFor(codeId: number): ToolIsolate | undefined {
+    const tool = this.#current.get(codeId);
+    if (tool === undefined || tool.tickets.size < MAX_RUNS_PER_ISOLATE) return tool;
+    this.#retire(tool);
+    return undefined;
+  }
+
   /** The isolate for a new run. */
   forNewRun(codeId: number): ToolIsolate {
-    let tool = this.#current.get(codeId);
-    if (tool !== undefined && tool.tickets.size >= MAX_RUNS_PER_ISOLATE) {
-      this.#retire(tool);
-      tool = undefined;
-    }
-    tool ??= this.#open(codeId);
+    const tool = this.openFor(codeId) ?? this.#open(codeId);
     tool.runsServed += 1;
     this.#all.delete(tool);
     this.#all.add(tool);

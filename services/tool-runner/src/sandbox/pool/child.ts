@@ -159,10 +159,14 @@ export class Child implements AsyncDisposable {
     return run;
   }
 
+  /** Steps are carried out in order, so only the first may have begun of those that it has not reported. */
+  mayHaveBegun(run: SandboxRun): boolean {
+    return this.wasReady && !this.#steps.some((step, at) => at > 0 && step.isStart && step.run === run);
+  }
+
   /** Removes all runs, and says which of them it may have begun. */
   removeAll(): { run: SandboxRun; mayHaveBegun: boolean }[] {
-    const unbegun = new Set(this.#steps.filter(({ isStart }, at) => isStart && at > 0).map(({ number }) => number));
-    const all = [...this.runs].map(([ticket, run]) => ({ run, mayHaveBegun: this.wasReady && !unbegun.has(ticket) }));
+    const all = [...this.runs.values()].map((run) => ({ run, mayHaveBegun: this.mayHaveBegun(run) }));
     this.runs.clear();
     this.#steps = [];
     return all;

@@ -6,6 +6,7 @@ type RunChild = {
   resolve(run: SandboxRun, callId: number, parts: readonly string[]): void;
   reject(run: SandboxRun, callId: number, message: string, name: string, code: string): void;
   cancel(ticket: number): void;
+  mayHaveBegun(run: SandboxRun): boolean;
 };
 
 /**

@@ -106,8 +106,8 @@ export class Runs {
     const now = this.#now();
     for (const run of this.#all) {
       if (run.deadline > now) continue;
-      if (run.state === "placed") this.#stop(run, stopped("timeout", "The run took too long", run));
-      else this.#end(run, stopped("overloaded", "The run's time ended before it began", run));
+      if (run.child?.mayHaveBegun(run)) this.#stop(run, stopped("timeout", "The run took too long", run));
+      else this.#stop(run, stopped("overloaded", "The run's time ended before it began", run));
     }
   }
 
