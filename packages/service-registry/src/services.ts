@@ -62,7 +62,7 @@ export const SERVICES = {
       SMTP_URL,
       MAIL_FROM,
       { name: "ROLES", meaning: "sandbox, for a process of its own around handlers; otherwise runner" },
-      { name: "SANDBOX_CHILDREN", meaning: "processes that run handlers" },
+      { name: "SANDBOX_PROCESSES", meaning: "workspaces that have a process for their handlers at the same time" },
       { name: "SANDBOX_URL", meaning: "sandbox processes that run handlers; this process when unset" },
       { name: "SANDBOX_TOKEN", meaning: "what it shows to sandbox processes", secret: true, roles: ["runner"] },
       { name: "SANDBOX_TOKEN_HASH", meaning: "SHA-256 of SANDBOX_TOKEN", roles: ["sandbox"] },

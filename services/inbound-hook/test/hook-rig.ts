@@ -102,7 +102,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
       {
         ...servers,
         sealingKeys,
-        sandboxChildren: 1,
+        sandboxProcesses: 8,
         sandbox: undefined,
         requireIsolation: false,
         applicationHosts: [],

@@ -49,15 +49,3 @@ test("[TOOL-2] a sandbox process admits one token, or two while the token is bei
     expect(() => hashesIn(wrong), wrong).toThrow("SANDBOX_TOKEN_HASH must be the SHA-256 of the token");
   expect(() => hashesIn("")).toThrow("SANDBOX_TOKEN_HASH is missing");
 });
-
-test("[TOOL-2] by default the sandbox has one child per core, minus one for this process", () => {
-  for (const [cores, children] of [
-    [1, 1],
-    [2, 1],
-    [4, 3],
-    [64, 8],
-  ] as const) {
-    expect(readConfig(ENV, cores).sandboxChildren).toBe(children);
-  }
-  expect(readConfig({ ...ENV, SANDBOX_CHILDREN: "2" }, 64).sandboxChildren).toBe(2);
-});

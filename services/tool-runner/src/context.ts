@@ -16,7 +16,6 @@ import type { Peers } from "@toolgate/service-host/peers";
 import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { Config } from "./config.ts";
-import { createCodeHistory } from "./execution/code-history.ts";
 import { createDataSources } from "./execution/data-sources/data-sources.ts";
 import { createFindServer, type FindServer } from "./execution/data-sources/find-server.ts";
 import type { DryRunDependencies } from "./execution/dry-run.ts";
@@ -68,7 +67,6 @@ export async function createContext(
   const findServer = createFindServer(config.allowedDataSources);
   const epochs = createEpochs(redis);
   const compiler = resources.use(new Compiler());
-  const standing = createCodeHistory({ pool, epochs, now, log });
   return {
     ...createGrantReaders({
       keySet: principalKeysOf(peers),
@@ -78,17 +76,15 @@ export async function createContext(
     pool,
     epochs,
     compiler,
-    standing,
     currentEpoch: (workspaceId) => epochs.current(`workspace:${workspaceId}`),
     secretBox,
     findServer,
     sandbox: resources.use(
       createSandboxPool({
-        children: config.sandboxChildren,
+        processes: config.sandboxProcesses,
         spawn: chooseSandbox(config, log, tls),
         limits: sandboxLimits,
         log,
-        onHarm: standing.harmed,
       }),
     ),
     safeFetch: resources.use(

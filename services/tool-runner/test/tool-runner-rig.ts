@@ -107,7 +107,7 @@ export async function startToolRunnerRig({
     databaseConnections: 6,
     redisUrl: serversOfRun().redisUrl,
     natsUrl: nats.url,
-    sandboxChildren: 1,
+    sandboxProcesses: 8,
     sandbox: undefined,
     requireIsolation: false,
     sealingKeys: [{ version: 1, key: Buffer.alloc(32, 7) }],

@@ -29,7 +29,7 @@ const GATEWAY_PORT = 8080;
 const SETTINGS = {
   DELIVERIES_PER_WORKSPACE: "40",
   DELIVERIES_PER_ENDPOINT: "20",
-  SANDBOX_CHILDREN: "1",
+  SANDBOX_PROCESSES: "8",
   // Longer than a client here leaves a connection idle on a busy machine: docs/kubernetes.md says what happens otherwise.
   DRAIN_IDLE_MS: "10000",
 };

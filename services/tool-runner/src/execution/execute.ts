@@ -6,7 +6,6 @@ import { MAX_NESTING } from "../domain/nesting.ts";
 import type { SandboxPool } from "../sandbox/pool.ts";
 import type { HostCall } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";
-import type { CodeHistory } from "./code-history.ts";
 import { NotJson, NotStarted, Overloaded, ToolError } from "./errors.ts";
 import { type HostDependencies, makeHostCall } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
@@ -17,7 +16,6 @@ import type { LoadedTool } from "./workspace/definitions.ts";
 
 export interface ExecuteDependencies extends HostDependencies {
   sandbox: SandboxPool;
-  standing: CodeHistory;
   recorder: Recorder;
   redact: (value: unknown) => unknown;
   now: () => number;
@@ -151,7 +149,6 @@ async function runHandler(
   const { tool, scope, signal } = run;
   const outcome = await deps.sandbox.run({
     workspaceId: scope.workspaceId,
-    standing: deps.standing.of(tool),
     codeKey: `${scope.workspaceId}/${tool.codeId}`,
     code,
     argsJson: JSON.stringify(args),
@@ -161,7 +158,6 @@ async function runHandler(
     ...(signal && { signal }),
   });
   run.logs = outcome.logs;
-  deps.standing.ended(scope.workspaceId, tool, outcome);
   if (outcome.kind === "ok") return outcome.resultJson;
   if (outcome.kind === "overloaded") throw new Overloaded(outcome.message);
   // [ERR-18]

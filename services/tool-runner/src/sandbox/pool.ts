@@ -2,33 +2,29 @@ import { sandboxChildren, sandboxChildrenEnded, sandboxRuns } from "@toolgate/te
 import { outsideRequest } from "@toolgate/telemetry/request";
 import { HOST_FUNCTIONS } from "../domain/host-functions.ts";
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from "./limits.ts";
-import type { ChildEvents } from "./pool/child.ts";
-import { Children } from "./pool/children.ts";
-import { CpuUsage } from "./pool/cpu-usage.ts";
-import { Placement } from "./pool/placement.ts";
+import { Child, type ChildEvents } from "./pool/child.ts";
+import { Processes } from "./pool/processes.ts";
 import { stopped } from "./pool/run.ts";
-import { RunRegistry } from "./pool/run-registry.ts";
-import { watchChild } from "./pool/watchdog.ts";
+import { Runs } from "./pool/runs.ts";
 import type { SpawnProcess } from "./processes/engine-process.ts";
 import { MAX_MESSAGE_CHARS } from "./protocol/frames.ts";
 import type { SandboxLog, SandboxOutcome, SandboxRequest } from "./request.ts";
 
 /*
- * The sandbox runs handlers in child processes. `pool/` is the parent: `run-registry.ts` knows every run and its state,
- * `children.ts` the processes, and `placement.ts` decides which run goes where. `protocol/` is what the two sides share,
- * `child/` is the child program, and `guest/` the part of it that runs inside an isolate next to the tool.
+ * The sandbox runs handlers in child processes; a workspace's code runs in a process of its own. `pool/` is the parent:
+ * `runs.ts` knows every run and its state, and `processes.ts` which workspace has which process. `protocol/` is what the
+ * two sides share, `child/` is the child program, and `guest/` the part of it that runs inside an isolate next to the tool.
  */
 
 const TICK_MS = 20;
 
 type SandboxPoolOptions = {
-  children: number;
+  /** So many processes belong to workspaces at the same time. */
+  processes: number;
   /** Starts the process of a child. */
   spawn: SpawnProcess;
   limits?: Partial<PoolLimits> | undefined;
   log: SandboxLog;
-  /** Called when code of a workspace has crashed a child or had it killed. */
-  onHarm?: (workspaceId: string, reason: string) => void;
   /** Milliseconds of a monotonic clock. */
   now?: () => number;
 };
@@ -36,51 +32,47 @@ type SandboxPoolOptions = {
 export type SandboxPool = AsyncDisposable & {
   /** Runs a compiled handler. Never rejects: what went wrong is in the outcome. */
   run: (request: SandboxRequest) => Promise<SandboxOutcome>;
-  /** Whether a child is up that could begin a run. */
+  /** Whether a child is up. */
   isReady: () => boolean;
-  /** Process ids of the children on this machine. */
-  pids: () => number[];
+  /** Process ids of the children on this machine, of a workspace or of all. */
+  pids: (workspaceId?: string) => number[];
 };
 
 export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
-  const { log, onHarm = () => {}, now = () => performance.now() } = options;
+  const { log, now = () => performance.now() } = options;
   const limits = { ...DEFAULT_POOL_LIMITS, ...options.limits };
-  const usage = new CpuUsage(now);
-  const placement = new Placement(usage, now, limits, log);
-  const runs = new RunRegistry(placement, usage, limits, onHarm);
+  const settings = { functions: HOST_FUNCTIONS, ...limits };
+  const runs = new Runs(limits, now);
   let timer: NodeJS.Timeout | undefined;
-  let upAt = now();
   let closed = false;
 
-  const placeRuns = () => runs.place(children);
-  const settings = { functions: HOST_FUNCTIONS, ...limits };
+  const placeRuns = () => runs.place(processes);
   const events: ChildEvents = {
     onMessage: (child, message) => runs.handleMessage(child, message),
     onFrame: () => {
       placeRuns();
-      children.endLeaving();
+      processes.endLeaving();
     },
     onDraining: (child) => {
-      children.replaceLeaving(child);
+      processes.leave(child);
       placeRuns();
     },
     onEnd: (child, end) => {
-      sandboxChildrenEnded.add(1, { reason: child.killedFor === undefined ? "crashed" : "killed" });
-      const logEnd = () =>
-        log.warn({ pid: child.process.pid, killedFor: child.killedFor, ...end }, "sandbox child ended");
-      const run = child.currentRun();
-      if (run === undefined) logEnd();
-      else run.inRequest(logEnd);
-      runs.handleChildEnd(child, end, children);
+      processes.remove(child);
+      if (closed || child.isRetired) return;
+      const { killedFor, workspaceId } = child;
+      sandboxChildrenEnded.add(1, { reason: killedFor === undefined ? "crashed" : "killed" });
+      log.warn({ pid: child.process.pid, workspaceId, killedFor, ...end }, "sandbox child ended");
+      runs.handleChildEnd(child, end);
       placeRuns();
     },
   };
-  const children = new Children(options.children, settings, options.spawn, events, now);
+  const processes = new Processes(options.processes, () => new Child(settings, options.spawn, events, now), now);
 
   const measures = new DisposableStack();
   measures.use(
     sandboxChildren.observe(() => {
-      const all = children.all();
+      const all = processes.all();
       const ready = all.filter((child) => child.ready).length;
       return [
         [ready, { state: "ready" }],
@@ -95,24 +87,16 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     ]),
   );
 
-  const isReady = () => children.of("ordinary").some((child) => child.ready);
-
   const tick = () => {
-    const time = now();
-    if (isReady()) upAt = time;
-    else if (time - upAt >= limits.startPatienceMs) runs.endWaiting("No sandbox process is up");
-    for (const child of children.all()) {
-      watchChild(child, limits, time);
-      if (child.stalled) runs.reassignUnstarted(child, time - child.progressAt);
-      if (child.stepCpuMs >= limits.slowStepMs) runs.slowDownCurrent(child);
+    for (const child of processes.all()) {
+      if (child.isStalled(limits.stallMs)) child.giveBack();
+      child.checkResponse();
     }
-    runs.expire(time);
+    runs.expire();
     placeRuns();
-    // A run may have ended while its child still hangs in it.
-    if (runs.size > 0 || children.all().some(({ steps }) => steps.length > 0)) return;
+    if (runs.size > 0) return;
     clearInterval(timer);
     timer = undefined;
-    for (const child of children.all()) child.process.rest();
   };
 
   const refusal = ({ workspaceId, argsJson, code, signal }: SandboxRequest): SandboxOutcome | undefined => {
@@ -126,25 +110,25 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   };
 
   return {
-    isReady,
+    isReady: () => processes.all().some((child) => child.ready),
     run: (request) =>
       new Promise((finish) => {
         const refused = refusal(request);
         if (refused !== undefined) return finish(refused);
-        const time = now();
-        runs.accept(request, time, finish);
+        runs.accept(request, finish);
         placeRuns();
-        if (timer !== undefined) return;
-        upAt = time;
-        timer = outsideRequest(() => setInterval(tick, TICK_MS));
+        timer ??= outsideRequest(() => setInterval(tick, TICK_MS));
       }),
-    pids: () => children.all().flatMap(({ process }) => process.pid ?? []),
+    pids: (workspaceId) => {
+      const children = workspaceId === undefined ? processes.all() : processes.of(workspaceId);
+      return children.flatMap(({ process }) => process.pid ?? []);
+    },
     [Symbol.asyncDispose]: async () => {
       closed = true;
       clearInterval(timer);
       measures.dispose();
       runs.endAll();
-      await children[Symbol.asyncDispose]();
+      await processes[Symbol.asyncDispose]();
     },
   };
 }

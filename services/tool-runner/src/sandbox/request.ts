@@ -3,30 +3,15 @@ export type HostResult = string | readonly string[];
 
 /**
  * Carries out a host call. `argsJson` is a JSON array of the arguments; the result is JSON. A rejection becomes an
- * Error in the tool with the same `message`, `name` and `code`. The signal aborts when the run ends. `paced` delays the
- * encoding of a large result while earlier ones wait for the run.
+ * Error in the tool with the same `message`, `name` and `code`. The signal aborts when the run ends.
  */
-export type HostCall = (name: string, argsJson: string, signal: AbortSignal, paced?: Paced) => Promise<HostResult>;
-
-/** Resolves to what `encode` returns, or to `"null"` without calling it when the run has ended. */
-export type Paced = (encode: () => HostResult) => Promise<HostResult>;
-
-export function charactersOf(result: HostResult): number {
-  return typeof result === "string" ? result.length : result.reduce((sum, part) => sum + part.length, 0);
-}
+export type HostCall = (name: string, argsJson: string, signal: AbortSignal) => Promise<HostResult>;
 
 export type SandboxLog = { warn: (fields: Record<string, unknown>, message: string) => void };
 
-/**
- * What is known about a run's code: `new` if it has not completed a run yet, `apart` if code of its workspace harmed a
- * child within the last day, otherwise `known`.
- */
-export type Standing = "known" | "new" | "apart";
-
 export type SandboxRequest = {
-  /** Whose share of the pool the run takes. */
+  /** In whose process it runs. */
   workspaceId: string;
-  standing: Standing;
   /** Names the code (workspace, tool and version): runs with the same key share an isolate. */
   codeKey: string;
   /** From `compileHandler`. */

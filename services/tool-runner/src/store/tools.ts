@@ -10,24 +10,15 @@ export interface ToolRow {
   savedBy: string;
 }
 
-/** A tool with what is known about its code. */
-interface RunnableRow extends ToolRow {
-  /** A run of this version has ended by itself. */
-  completed: boolean;
-  /** When code of the workspace last harmed a sandbox child. */
-  harmedAt: Date | null;
-}
-
 export const COLUMNS_BESIDE = `t.name, t.version, v.kind, v.saved_at as "savedAt", v.saved_by as "savedBy"`;
 const COLUMNS = `${COLUMNS_BESIDE}, v.definition`;
 export const CURRENT = `tool_runner.tools t
   join tool_runner.tool_versions v on v.workspace_id = t.workspace_id and v.name = t.name and v.version = t.version`;
 
-export function findTool(db: Queryable, workspaceId: string, name: string): Promise<RunnableRow | undefined> {
+export function findTool(db: Queryable, workspaceId: string, name: string): Promise<ToolRow | undefined> {
   return firstRow(
     db,
-    `select ${COLUMNS}, v.completed_at is not null as completed, h.harmed_at as "harmedAt"
-     from ${CURRENT} left join tool_runner.sandbox_harm h on h.workspace_id = t.workspace_id
+    `select ${COLUMNS} from ${CURRENT}
      where t.workspace_id = $1 and t.name = $2 and t.deleted_at is null`,
     [workspaceId, name],
   );
@@ -124,10 +115,7 @@ export async function lockCurrentVersion(
   return deleted ? undefined : row;
 }
 
-/**
- * Saves the next version of a tool that `lockCurrentVersion` has locked. A version with the code of the one that it
- * replaces counts as having run if that one has.
- */
+/** Saves the next version of a tool that `lockCurrentVersion` has locked. */
 export async function insertVersion(
   client: Client,
   tool: { workspaceId: string; name: string; definition: unknown; savedBy: string },
@@ -137,11 +125,8 @@ export async function insertVersion(
        update tool_runner.tools set version = version + 1, deleted_at = null
        where workspace_id = $1 and name = $2 returning version
      )
-     insert into tool_runner.tool_versions (workspace_id, name, version, definition, saved_by, completed_at)
-     select $1, $2, b.version, $3, $4, before.completed_at
-     from bumped b left join tool_runner.tool_versions before
-       on before.workspace_id = $1 and before.name = $2 and before.version = b.version - 1
-         and before.definition -> 'handler' = $3::jsonb -> 'handler'
+     insert into tool_runner.tool_versions (workspace_id, name, version, definition, saved_by)
+     select $1, $2, version, $3, $4 from bumped
      returning name, version, kind, definition, saved_at as "savedAt", saved_by as "savedBy"`,
     [tool.workspaceId, tool.name, JSON.stringify(tool.definition), tool.savedBy],
   );

@@ -51,7 +51,7 @@ const PROBE = handler(`return {
 describe("sandbox isolation", () => {
   let pool: SandboxPool;
   beforeAll(() => {
-    pool = openPool(1);
+    pool = openPool();
   });
   afterAll(() => pool[Symbol.asyncDispose]());
 

@@ -10,7 +10,7 @@ const HARMFUL = {
 test.each(Object.entries(HARMFUL))(
   "[TOOL-2] code that exceeds its limit of %s ends its own run, and no run of another workspace",
   async (kind, source) => {
-    await using pool = openPool(1);
+    await using pool = openPool();
     const neighbour = handler("return 1");
     expect(await resultOf(pool, neighbour, { workspaceId: "quiet" })).toBe(1);
     const harmful = runSource(pool, handler(source), { workspaceId: "noisy" });

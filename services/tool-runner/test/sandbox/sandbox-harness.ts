@@ -2,29 +2,26 @@ import { compileHandler } from "../../src/sandbox/compile.ts";
 import { detectIsolation, type Isolation } from "../../src/sandbox/isolation/detect.ts";
 import type { PoolLimits } from "../../src/sandbox/limits.ts";
 import { createSandboxPool, type SandboxPool } from "../../src/sandbox/pool.ts";
-import type { Reading, SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
+import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
 import { LocalProcess } from "../../src/sandbox/processes/local-process.ts";
 import type { HostCall, SandboxLog, SandboxOutcome, SandboxRequest } from "../../src/sandbox/request.ts";
 
 const POLL_MS = 10;
-/** A child may need long to start beside others; only a test of this bound sets a shorter one. */
-const START_PATIENCE_MS = 60_000;
 const ISOLATION = detectIsolation();
 
 interface Parts {
+  processes: number;
   now: () => number;
   log: SandboxLog;
-  onHarm: (workspaceId: string, reason: string) => void;
   spawn: SpawnProcess;
 }
 
-export function openPool(children = 2, limits: Partial<PoolLimits> = {}, parts: Partial<Parts> = {}): SandboxPool {
+export function openPool(limits: Partial<PoolLimits> = {}, parts: Partial<Parts> = {}): SandboxPool {
   return createSandboxPool({
-    children,
-    limits: { startPatienceMs: START_PATIENCE_MS, ...limits },
+    processes: 8,
+    limits,
     now: () => performance.now(),
     log: { warn: () => {} },
-    onHarm: () => {},
     spawn: spawnIn(ISOLATION),
     ...parts,
   });
@@ -33,30 +30,6 @@ export function openPool(children = 2, limits: Partial<PoolLimits> = {}, parts: 
 export function spawnIn(isolation: Isolation): SpawnProcess {
   return (settings, events) => new LocalProcess(settings, isolation, events);
 }
-
-/** Processes of which the pool reads something else than is true. */
-export function spawnWithReading(change: (seen: Reading) => Reading): SpawnProcess {
-  return (settings, events) => {
-    const child = spawnIn(ISOLATION)(settings, events);
-    const read = child.reading.bind(child);
-    const reading = () => {
-      const seen = read();
-      return seen && change(seen);
-    };
-    return Object.assign(child, { reading });
-  };
-}
-
-/** Processes that get as much of the processors as others, whatever the pool thinks of their runs. */
-export function atEqualPriority(spawn: SpawnProcess): SpawnProcess {
-  return (settings, events) => Object.assign(spawn(settings, events), { setLane: () => {} });
-}
-
-/**
- * Processes that are killed as soon as a step has used its CPU time and the grace: how late they would interrupt it, and
- * whether they would be killed for that, depends on how busy the machine is.
- */
-export const killedPromptly = atEqualPriority(spawnWithReading((seen) => ({ ...seen, timeoutMs: 0 })));
 
 /** The source of a tool with this body. */
 export const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
@@ -78,7 +51,6 @@ export function runSource(pool: SandboxPool, source: string, options: RunOptions
   const { args = {}, limits, ...rest } = options;
   return pool.run({
     workspaceId: "workspace",
-    standing: "known",
     codeKey: `tool:${source}`,
     code: compiled(source),
     argsJson: JSON.stringify(args),
@@ -113,7 +85,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Four other tools that run all the time, so that every child has some of their runs. */
+/** Four tools of another workspace that run all the time. */
 export type Neighbours = {
   stop: () => Promise<{ runs: number; failures: SandboxOutcome[] }>;
   runs: () => number;

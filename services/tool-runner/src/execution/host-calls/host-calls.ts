@@ -3,7 +3,7 @@ import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SendMail } from "@toolgate/service-host/mailer";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
-import type { HostCall, HostResult, Paced } from "../../sandbox/request.ts";
+import type { HostCall, HostResult } from "../../sandbox/request.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { NotJson, ToolError } from "../errors.ts";
 import { resultJson } from "../result-json.ts";
@@ -47,14 +47,12 @@ class JsonText {
   }
 }
 
-const unpaced: Paced = async (encode) => encode();
-
 /** [RO] A host call of a run. Everything that a run may not do is refused here, outside the sandbox. */
 export function makeHostCall(
   deps: HostDependencies,
   run: Run,
   callTool: CallTool,
-  [name, argsJson, signal, paced = unpaced]: Parameters<HostCall>,
+  [name, argsJson, signal]: Parameters<HostCall>,
 ): ReturnType<HostCall> {
   return logged(run, name, async (entry) => {
     const hostFunction = Object.hasOwn(HOST_FUNCTIONS, name) ? HOST_FUNCTIONS[name as HostFunctionName] : undefined;
@@ -66,7 +64,7 @@ export function makeHostCall(
       }
       const context = { tool: run.tool.name, scope: run.scope, entry, signal, callTool };
       const value = await hostFunction(deps, args, context);
-      return await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
+      return value instanceof JsonText ? value.json : JSON.stringify(value ?? null);
     } catch (error) {
       throw toolErrorOf(error, name, run);
     }

@@ -17,10 +17,6 @@ export interface LoadedTool {
   validator: ArgumentValidator;
   /** Another one for other code, within the workspace. */
   codeId: string;
-  /** A run of this version has ended by itself; set when the first one does. */
-  completed: boolean;
-  /** When code of the workspace last harmed a sandbox child. */
-  harmedAtMs: number | undefined;
 }
 
 /** A prepared query as it runs. */
@@ -72,8 +68,6 @@ export function createDefinitions(deps: DefinitionDependencies, source: CacheSou
         definition,
         validator: createArgumentValidator(definition.parameters),
         codeId: `${name}/0`,
-        completed: true,
-        harmedAtMs: undefined,
       },
     ]),
   );
@@ -122,7 +116,5 @@ async function loadTool(
     definition,
     validator: createArgumentValidator(definition.parameters),
     codeId: `${name}/${row.version}`,
-    completed: row.completed,
-    harmedAtMs: row.harmedAt?.getTime(),
   };
 }

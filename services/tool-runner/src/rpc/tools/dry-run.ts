@@ -29,7 +29,7 @@ export const dryRun: Handler<Context, typeof ToolService.method.dryRun> = async 
 };
 
 async function readDraft(
-  { compiler, pool }: Context,
+  { compiler }: Context,
   workspaceId: string,
   name: string,
   definition: unknown,
@@ -37,5 +37,5 @@ async function readDraft(
   mustBeFreeName(name);
   const checked = await checkDraft(compiler, workspaceId, definition);
   if (!checked.ok) throw invalid(checked.violations);
-  return loadDraft(pool, workspaceId, name, checked.definition);
+  return loadDraft(name, checked.definition);
 }

@@ -1,50 +1,55 @@
 import type { EntryPoints } from "../guest/entry-points.ts";
 import { charsOf, MAX_MESSAGE_CHARS } from "../protocol/frames.ts";
 import type { FailureKind, FromChild, ResultMessage, StartMessage, ToChild } from "../protocol/messages.ts";
-import type { ProgressFile } from "../protocol/progress-file.ts";
-import type { EntryArgs } from "./engine.ts";
+import { type EntryArgs, IsolateEnded } from "./isolate.ts";
+import type { StepClock } from "./step-clock.ts";
 import type { ToolIsolate, ToolIsolates } from "./tool-isolates.ts";
 
-/** Steps shorter than this are only part of the run's total. */
-const REPORTED_MS = 1;
+/** Steps of one isolate that are handed to it together, which saves changes of threads. */
+const MAX_TOGETHER = 8;
+/** CPU time that the step of a cancelled run may use until it is interrupted, and with it the other runs of the tool. */
+const CANCELLED_MS = 50;
 const ERROR_CHARS = 2_000;
 const TOO_MUCH_TOGETHER = "The workspace's runs exceeded the memory that they may use at the same time";
 /** A UTF-16 unit takes at most three bytes of UTF-8. */
 const MAX_BYTES_PER_CHAR = 3;
 
+type StepMessage = StartMessage | ResultMessage;
+type ForgetMessage = ["forget", codeId: number];
+
 type ChildRun = {
   readonly ticket: number;
   readonly tool: ToolIsolate;
-  readonly cpuLimitMs: number;
   readonly resultBytes: number;
-  readonly timesLost: number;
+  cpuLimitMs: number;
   cpuMs: number;
+  hasBegun: boolean;
   /** What has arrived of long results of host calls, by the call. */
-  parts: Map<number, string> | undefined;
+  readonly parts: Map<number, string>;
 };
 
-/** The runs that a child has begun. Carries out the pool's messages one at a time, and reports each run's end once. */
+/** The runs of a child. Carries out the pool's steps one at a time, and reports each run's end once. */
 export class ChildRuns {
   /** The last step that was carried out. */
   done = 0;
   readonly #runs = new Map<number, ChildRun>();
   readonly #isolates: ToolIsolates;
-  readonly #progress: ProgressFile;
-  readonly #report: (message: FromChild) => void;
+  readonly #clock: StepClock;
+  readonly #report: (message?: FromChild) => void;
+  #queue: (StepMessage | ForgetMessage)[] = [];
+  #isWorking = false;
 
-  constructor(isolates: ToolIsolates, progress: ProgressFile, report: (message: FromChild) => void) {
+  /** `report` without a message says that `done` has changed. */
+  constructor(isolates: ToolIsolates, clock: StepClock, report: (message?: FromChild) => void) {
     this.#isolates = isolates;
-    this.#progress = progress;
+    this.#clock = clock;
     this.#report = report;
   }
 
   handle(message: ToChild): void {
     switch (message[0]) {
       case "define":
-        this.#isolates.define(message[1], message[2], message[3]);
-        break;
-      case "forget":
-        this.#isolates.forget(message[1]);
+        this.#isolates.define(message[1], message[2]);
         break;
       case "cancel":
         this.#cancel(message[1]);
@@ -52,96 +57,135 @@ export class ChildRuns {
       case "part":
         this.#keepPart(message[1], message[2], message[3]);
         break;
+      case "give-back":
+        this.#giveBack(() => true);
+        break;
       default:
-        this.#progress.begin(message[1], this.#timeoutOf(message));
-        if (message[0] === "start") this.#start(message);
-        else this.#continue(message);
-        this.done = message[1];
+        this.#queue.push(message);
+        if (!this.#isWorking) void this.#work();
     }
   }
 
-  #timeoutOf(message: StartMessage | ResultMessage): number {
-    const { share } = this.#isolates;
-    if (message[0] === "start") return share.wallMsFor(message[6], message[8] ?? 0);
-    const run = this.#runs.get(message[2]);
-    return run === undefined ? 0 : share.wallMsFor(run.cpuLimitMs);
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      if (next[0] === "forget") {
+        this.#isolates.forget(next[1]);
+        continue;
+      }
+      const run = this.#runOf(next);
+      if (run === undefined) this.#finish(next);
+      else await this.#carryOut(run, next);
+    }
+    this.#isWorking = false;
+    this.#isolates.prepareSpare();
+  }
+
+  /** Carries out a step, and those behind it that are for the same isolate. */
+  async #carryOut(run: ChildRun, first: StepMessage): Promise<void> {
+    const steps = [this.#enter(run, first)];
+    for (let next = this.#queue[0]; next !== undefined && steps.length < MAX_TOGETHER; next = this.#queue[0]) {
+      if (next[0] === "forget" || this.#toolOf(next) !== run.tool) break;
+      const other = this.#runOf(next);
+      this.#queue.shift();
+      if (other !== undefined) steps.push(this.#enter(other, next));
+    }
+    for (const { run: entered, message, reports } of steps) {
+      entered.hasBegun = true;
+      this.#clock.begin(entered);
+      await this.#end(entered, reports);
+      this.#finish(message);
+    }
+  }
+
+  #toolOf(message: StepMessage): ToolIsolate | undefined {
+    return message[0] === "start" ? this.#isolates.openFor(message[2]) : this.#runs.get(message[2])?.tool;
+  }
+
+  /** The run of a step: a new one, or undefined when it has ended. */
+  #runOf(message: StepMessage): ChildRun | undefined {
+    if (message[0] !== "start") return this.#runs.get(message[2]);
+    const [, ticket, codeId, , , , cpuLimitMs, resultBytes] = message;
+    const tool = this.#isolates.forNewRun(codeId);
+    const run = { ticket, tool, cpuLimitMs, resultBytes, cpuMs: 0, hasBegun: false, parts: new Map() };
+    this.#runs.set(ticket, run);
+    tool.tickets.add(ticket);
+    return run;
+  }
+
+  #enter(run: ChildRun, message: StepMessage) {
+    const reports = this.#reportsOf(run, ...entryOf(run, message));
+    // Awaited when its turn comes.
+    reports.catch(() => {});
+    return { run, message, reports };
+  }
+
+  async #reportsOf({ tool }: ChildRun, entry: keyof EntryPoints, args: EntryArgs): Promise<unknown[]> {
+    await tool.loaded;
+    return tool.isolate.enter(entry, args);
+  }
+
+  async #end(run: ChildRun, reported: Promise<unknown[]>): Promise<void> {
+    const { tool } = run;
+    try {
+      const reports = await reported;
+      const cpuMs = this.#clock.end();
+      run.cpuMs += cpuMs;
+      if (!this.#runs.has(run.ticket)) return;
+      // It ended before it was interrupted.
+      if (run.cpuMs > run.cpuLimitMs) this.#fail(run, "cpu", "The tool exceeded its CPU limit");
+      else this.#pass(run, reports);
+      if (!(await this.#isolates.afterStep(tool, cpuMs))) return;
+      this.#fail(run, "memory", TOO_MUCH_TOGETHER);
+    } catch (error) {
+      run.cpuMs += this.#clock.end();
+      if (!(error instanceof IsolateEnded)) this.#fail(run, "threw", String(error));
+      else if (this.#clock.wasInterrupted) this.#fail(run, "cpu", "The tool exceeded its CPU limit");
+      else this.#fail(run, "memory", "The tool exceeded its memory limit");
+    }
+    this.#endIsolate(tool);
+  }
+
+  #finish([, number]: StepMessage): void {
+    this.done = number;
+    this.#report();
   }
 
   #keepPart(ticket: number, callId: number, json: string): void {
-    const run = this.#runs.get(ticket);
-    if (run === undefined) return;
-    run.parts ??= new Map();
-    run.parts.set(callId, (run.parts.get(callId) ?? "") + json);
+    const parts = this.#runs.get(ticket)?.parts;
+    parts?.set(callId, (parts.get(callId) ?? "") + json);
   }
 
-  #continue([entry, , ticket, callId, text, ...rest]: ResultMessage): void {
-    const run = this.#runs.get(ticket);
-    if (run === undefined) return;
-    const begun = run.parts?.get(callId) ?? "";
-    run.parts?.delete(callId);
-    this.#enter(run, entry, [ticket, callId, begun + text, ...rest]);
-  }
-
-  #start([, ticket, codeId, argsJson, readOnly, testMode, cpuLimitMs, resultBytes, timesLost = 0]: StartMessage): void {
-    if (this.#progress.isTakenBack(ticket)) {
-      this.#report(["skipped", ticket]);
-      return;
-    }
-    let tool: ToolIsolate | undefined;
-    try {
-      tool = this.#isolates.forNewRun(codeId);
-    } catch (error) {
-      this.#report(["fail", ticket, "threw", String(error).slice(0, ERROR_CHARS), "", 0]);
-      return;
-    }
-    if (tool === undefined) {
-      this.#report(["full", ticket]);
-      return;
-    }
-    const run: ChildRun = { ticket, tool, cpuLimitMs, resultBytes, timesLost, cpuMs: 0, parts: undefined };
-    this.#runs.set(ticket, run);
-    tool.tickets.add(ticket);
-    this.#enter(run, "start", [ticket, argsJson, readOnly, testMode, resultBytes]);
+  #giveBack(isMeant: (ticket: number) => boolean): void {
+    this.#queue = this.#queue.filter(([kind, ticket]) => {
+      const isGivenBack = kind === "start" && isMeant(ticket);
+      if (isGivenBack) this.#report(["skipped", ticket]);
+      return !isGivenBack;
+    });
   }
 
   #cancel(ticket: number): void {
     const run = this.#runs.get(ticket);
-    if (run === undefined) return;
-    run.tool.isolate.run("cancel", [ticket], run.cpuLimitMs);
+    if (run === undefined) {
+      this.#giveBack((one) => one === ticket);
+      return;
+    }
+    run.cpuLimitMs = Math.min(run.cpuLimitMs, run.cpuMs + CANCELLED_MS);
     this.#remove(run);
     this.#report(["lost", ticket]);
-    if (this.#isolates.afterStep(run.tool, 0)) this.#endIsolate(run.tool);
-  }
-
-  #enter(run: ChildRun, entry: keyof EntryPoints, args: EntryArgs): void {
-    const { isolate } = run.tool;
-    const leftMs = Math.max(1, run.cpuLimitMs - run.cpuMs);
-    // Later steps cannot be tried again: the run has called the host.
-    const timesLost = entry === "start" ? run.timesLost : undefined;
-    const { outcome, cpuMs, reports } = isolate.run(entry, args, leftMs, timesLost);
-    run.cpuMs += cpuMs;
-    if (cpuMs >= REPORTED_MS) this.#report(["used", run.ticket, cpuMs]);
-    // The host gets no calls of a starved step, so that the run can begin again.
-    const isBegunAgain = outcome === "starved" && !hasEnded(run, reports);
-    // It was not interrupted, because the engine's clock leaves some room.
-    if (outcome === "done" && run.cpuMs > run.cpuLimitMs) {
-      this.#fail(run, "cpu", "The tool exceeded its CPU limit");
-      isolate.run("cancel", [run.ticket], run.cpuLimitMs);
-    } else if (!isBegunAgain) this.#pass(run, reports);
-    if (outcome === "done") {
-      if (!this.#isolates.afterStep(run.tool, cpuMs)) return;
-      if (this.#runs.has(run.ticket)) this.#fail(run, "memory", TOO_MUCH_TOGETHER);
-    } else if (outcome !== "starved" && this.#runs.has(run.ticket)) {
-      this.#fail(run, outcome, `The tool exceeded its ${outcome === "cpu" ? "CPU" : "memory"} limit`);
-    }
-    // Its memory is needed, or its job queue was cut off, with steps of other runs in it: the isolate ends with this run.
-    this.#endIsolate(run.tool);
+    run.tool.isolate.enter("cancel", [ticket]).catch(() => {});
+    this.#isolates.release(run.tool);
   }
 
   /** The runs in it are lost. */
   #endIsolate(tool: ToolIsolate): void {
     this.#isolates.destroy(tool);
-    for (const ticket of tool.tickets) if (this.#runs.delete(ticket)) this.#report(["lost", ticket]);
+    for (const ticket of tool.tickets) {
+      const run = this.#runs.get(ticket);
+      this.#runs.delete(ticket);
+      this.#report([run?.hasBegun === false ? "skipped" : "lost", ticket]);
+    }
+    tool.tickets.clear();
   }
 
   /** Passes on what an isolate reports, but only for the run that was entered. */
@@ -162,6 +206,7 @@ export class ChildRuns {
   }
 
   #fail(run: ChildRun, kind: FailureKind, message: string, stack = ""): void {
+    if (!this.#runs.has(run.ticket)) return;
     this.#remove(run);
     this.#report(["fail", run.ticket, kind, message.slice(0, ERROR_CHARS), stack, run.cpuMs]);
   }
@@ -172,9 +217,15 @@ export class ChildRuns {
   }
 }
 
-/** Whether the run ended in the step that made these reports. */
-function hasEnded({ ticket }: ChildRun, reports: unknown[]): boolean {
-  return (reports as [string, number][]).some(([kind, from]) => from === ticket && kind !== "call" && kind !== "log");
+function entryOf(run: ChildRun, message: StepMessage): [keyof EntryPoints, EntryArgs] {
+  if (message[0] === "start") {
+    const [, ticket, , argsJson, readOnly, testMode, , resultBytes] = message;
+    return ["start", [ticket, argsJson, readOnly, testMode, resultBytes]];
+  }
+  const [entry, , ticket, callId, text, ...rest] = message;
+  const begun = run.parts.get(callId) ?? "";
+  run.parts.delete(callId);
+  return [entry, [ticket, callId, begun + text, ...rest]];
 }
 
 function fits(json: string, bytes: number): boolean {

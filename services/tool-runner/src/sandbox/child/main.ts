@@ -1,26 +1,27 @@
-import { readSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { createFrameReader, encodeFrame, takeFrame } from "../protocol/frames.ts";
-import type { ChildFrame, FromChild, ToChild } from "../protocol/messages.ts";
-import { ProgressFile } from "../protocol/progress-file.ts";
+import type { ChildFrame, FromChild, GuestSettings, ToChild } from "../protocol/messages.ts";
 import { ChildRuns } from "./child-runs.ts";
+import { StepClock } from "./step-clock.ts";
 import { ToolIsolates } from "./tool-isolates.ts";
 
 /**
- * The child process. It blocks while it reads, so that a message costs no trip through an event loop; the loop turns
- * once between two frames, for the engine's housekeeping. When the pool's process ends, the input ends and so does this
- * process.
+ * The child process. Tools run in another thread, so that this one always answers the pool. When the pool's process ends,
+ * the input ends and so does this process.
  */
-const IN_FD = 0;
 const OUT_FD = 1;
-const PROGRESS_FD = 3;
-const READ_BYTES = 256 * 1024;
-const FLUSH_AFTER_MS = 1;
 
-function main(settings: string): void {
-  const isolates = new ToolIsolates(JSON.parse(settings));
+function main(settings: GuestSettings): void {
   const messages: FromChild[] = [];
-  const runs = new ChildRuns(isolates, new ProgressFile(PROGRESS_FD), (message) => messages.push(message));
-  let flushedAt = performance.now();
+  let isFlushing = false;
+  const report = (message?: FromChild) => {
+    if (message !== undefined) messages.push(message);
+    if (isFlushing) return;
+    isFlushing = true;
+    setImmediate(flush);
+  };
+  const clock = new StepClock(settings, (ticket, kind) => report(["stuck", ticket, kind]));
+  const runs = new ChildRuns(new ToolIsolates(settings), clock, report);
   let reportedDone = 0;
 
   const write = (value: ChildFrame) => {
@@ -28,7 +29,7 @@ function main(settings: string): void {
     for (let at = 0; at < frame.length; ) at += writeSync(OUT_FD, frame, at);
   };
   const flush = () => {
-    flushedAt = performance.now();
+    isFlushing = false;
     do {
       const part = takeFrame(messages);
       if (messages.length === 0) reportedDone = runs.done;
@@ -37,23 +38,12 @@ function main(settings: string): void {
   };
 
   const readFrames = createFrameReader();
-  const input = Buffer.allocUnsafe(READ_BYTES);
-  const turn = () => {
-    const length = readSync(IN_FD, input, 0, READ_BYTES, null);
-    if (length === 0) return;
-    for (const frame of readFrames(Buffer.from(input.subarray(0, length)))) {
-      flushedAt = performance.now();
-      for (const message of frame as ToChild[]) {
-        runs.handle(message);
-        if (performance.now() - flushedAt > FLUSH_AFTER_MS) flush();
-      }
-      flush();
-    }
-    isolates.prepareSpare();
-    setImmediate(turn);
-  };
-  write({ done: 0, messages: [], takesParts: true });
-  turn();
+  process.stdin.on("data", (chunk: Buffer) => {
+    for (const frame of readFrames(chunk)) for (const message of frame as ToChild[]) runs.handle(message);
+  });
+  // An exit would wait for what runs in the isolates, which may have no end.
+  process.stdin.on("end", () => process.abort());
+  write({ done: 0, messages: [] });
 }
 
-main(process.argv[2] ?? "");
+main(JSON.parse(process.argv[2] ?? ""));

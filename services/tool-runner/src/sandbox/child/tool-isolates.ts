@@ -1,20 +1,12 @@
 import type { GuestSettings } from "../protocol/messages.ts";
-import { CpuShare } from "./cpu-share.ts";
-import type { Engine } from "./engine.ts";
 import { ISOLATE_MIB, Isolate } from "./isolate.ts";
 
-export const MAX_ISOLATES = 128;
-const MAX_TOTAL_HEAP_MIB = 512;
-/**
- * What all isolates may hold: a workspace may hold as much as is then left, so that the process stays below `childRssMib`
- * whoever fills it. No workspace is refused what one isolate may hold.
- */
-const MAX_HELD_MIB = 768;
-/** Below this, an isolate does not end because of what others of its workspace hold. */
+/** More are kept only while they are all in use; the pool gives a child runs of at most as many tools at a time. */
+const MAX_WARM = 64;
+/** What the isolates may hold together, so that the process stays below `childRssMib`. */
+const MAX_HELD_MIB = 512;
+/** Below this, an isolate does not end because of what the others hold. */
 const SMALL_MIB = 8;
-/** Above this resident memory of the process, idle isolates end. */
-const MAX_RESIDENT_MIB = 640;
-const BYTES_PER_MIB = 1024 * 1024;
 /** A step that takes longer may have changed a lot. */
 const LONG_STEP_MS = 1;
 const MAX_RUNS_PER_ISOLATE = 200;
@@ -22,12 +14,12 @@ const RUNS_BEFORE_RECYCLING = 20_000;
 const HEAP_BEFORE_RECYCLING_MIB = 20;
 const STEPS_BETWEEN_HEAP_READINGS = 64;
 
-/** An isolate with its tool loaded, and the tickets of the runs in it. */
+/** An isolate with its tool, and the tickets of the runs in it. */
 export type ToolIsolate = {
-  readonly isolate: Engine;
+  readonly isolate: Isolate;
   readonly codeId: number;
-  /** Undefined from a pool of an earlier version. */
-  readonly workspaceId: string | undefined;
+  /** Rejects with a SyntaxError when the tool does not compile. */
+  readonly loaded: Promise<void>;
   readonly tickets: Set<number>;
   runsServed: number;
   stepsUntilReading: number;
@@ -37,21 +29,20 @@ export type ToolIsolate = {
 /** The isolates of a child: one for each tool that runs or ran recently, and a spare. */
 export class ToolIsolates {
   readonly #settings: GuestSettings;
-  readonly share = CpuShare.ofStart();
-  readonly #codes = new Map<number, { code: string; workspaceId: string | undefined }>();
+  readonly #codes = new Map<number, string>();
   /** The isolate for new runs of each tool. */
   readonly #current = new Map<number, ToolIsolate>();
   /** Includes isolates that get no new runs and only finish their current ones. The least recently used comes first. */
   readonly #all = new Set<ToolIsolate>();
-  #spare: Engine | undefined;
+  #spare: Isolate | undefined;
 
   constructor(settings: GuestSettings) {
     this.#settings = settings;
     this.prepareSpare();
   }
 
-  define(codeId: number, code: string, workspaceId: string | undefined): void {
-    this.#codes.set(codeId, { code, workspaceId });
+  define(codeId: number, code: string): void {
+    this.#codes.set(codeId, code);
   }
 
   forget(codeId: number): void {
@@ -61,43 +52,47 @@ export class ToolIsolates {
   }
 
   prepareSpare(): void {
-    this.#spare ??= new Isolate(this.#settings, this.share);
+    this.#spare ??= new Isolate(this.#settings);
   }
 
-  /** The isolate for a new run, or undefined when all are in use. Throws a SyntaxError when the tool does not compile. */
-  forNewRun(codeId: number): ToolIsolate | undefined {
-    let tool = this.#current.get(codeId);
-    if (tool !== undefined && tool.tickets.size >= MAX_RUNS_PER_ISOLATE) {
-      this.#retire(tool);
-      tool = undefined;
-    }
-    tool ??= this.#open(codeId);
-    if (tool === undefined) return undefined;
+  /** The isolate of a tool that takes a new run, if there is one. */
+  openFor(codeId: number): ToolIsolate | undefined {
+    const tool = this.#current.get(codeId);
+    if (tool === undefined || tool.tickets.size < MAX_RUNS_PER_ISOLATE) return tool;
+    this.#retire(tool);
+    return undefined;
+  }
+
+  /** The isolate for a new run. */
+  forNewRun(codeId: number): ToolIsolate {
+    const tool = this.openFor(codeId) ?? this.#open(codeId);
     tool.runsServed += 1;
-    if (this.#all.size > 1) {
-      this.#all.delete(tool);
-      this.#all.add(tool);
-    }
+    this.#all.delete(tool);
+    this.#all.add(tool);
     return tool;
   }
 
   /**
-   * Call it after every step, with the CPU time that it used: retires isolates that are too large or too old. Returns
-   * whether the isolate must end because its workspace holds too much memory.
+   * Call it after every step, with the CPU time that it used: retires isolates that are too large or too old. Resolves to
+   * whether the isolate must end because all together hold too much memory.
    */
-  afterStep(tool: ToolIsolate, stepMs: number): boolean {
-    let mustEnd = false;
+  async afterStep(tool: ToolIsolate, stepMs: number): Promise<boolean> {
     tool.stepsUntilReading -= stepMs >= LONG_STEP_MS ? STEPS_BETWEEN_HEAP_READINGS : 1;
-    if (tool.stepsUntilReading <= 0 && !tool.isolate.isDead) {
+    let mustEnd = false;
+    if (tool.stepsUntilReading <= 0) {
       tool.stepsUntilReading = STEPS_BETWEEN_HEAP_READINGS;
-      tool.heapMib = tool.isolate.heapMib;
+      tool.heapMib = await tool.isolate.heapMib();
       if (tool.heapMib > HEAP_BEFORE_RECYCLING_MIB) this.#retire(tool);
-      if (process.memoryUsage.rss() > MAX_RESIDENT_MIB * BYTES_PER_MIB) this.#endIdle();
-      mustEnd = tool.heapMib > SMALL_MIB && this.#holdsTooMuch(tool);
+      mustEnd = tool.heapMib > SMALL_MIB && this.#holdTooMuch();
     }
     if (tool.runsServed >= RUNS_BEFORE_RECYCLING) this.#retire(tool);
-    if (tool.tickets.size === 0 && this.#current.get(tool.codeId) !== tool) this.destroy(tool);
+    this.release(tool);
     return mustEnd;
+  }
+
+  /** Ends an isolate that gets no new runs, once it has none. */
+  release(tool: ToolIsolate): void {
+    if (tool.tickets.size === 0 && this.#current.get(tool.codeId) !== tool) this.destroy(tool);
   }
 
   /** Ends an isolate immediately, with the runs in it. */
@@ -110,61 +105,42 @@ export class ToolIsolates {
   /** New runs get another isolate; the runs in this one may finish. */
   #retire(tool: ToolIsolate): void {
     if (this.#current.get(tool.codeId) === tool) this.#current.delete(tool.codeId);
-    if (tool.tickets.size === 0) this.destroy(tool);
+    this.release(tool);
   }
 
-  #open(codeId: number): ToolIsolate | undefined {
-    const known = this.#codes.get(codeId);
-    if (known === undefined) throw new Error("The tool is not known here");
-    const { code, workspaceId } = known;
-    if (!this.#makeRoom()) return undefined;
-    const isolate = this.#spare ?? new Isolate(this.#settings, this.share);
+  #open(codeId: number): ToolIsolate {
+    const code = this.#codes.get(codeId);
+    if (code === undefined) throw new Error("The tool is not known here");
+    this.#endIdle(MAX_WARM - 1);
+    const isolate = this.#spare ?? new Isolate(this.#settings);
     this.#spare = undefined;
-    try {
-      isolate.compile(code);
-    } catch (error) {
-      isolate[Symbol.dispose]();
-      throw error;
-    }
+    const loaded = isolate.compile(code);
+    // Awaited by the runs.
+    loaded.catch(() => {});
     const counts = { runsServed: 0, stepsUntilReading: 1, heapMib: 0 };
-    const tool = { isolate, codeId, workspaceId, tickets: new Set<number>(), ...counts };
+    const tool = { isolate, codeId, loaded, tickets: new Set<number>(), ...counts };
     this.#current.set(codeId, tool);
     this.#all.add(tool);
     return tool;
   }
 
-  #holdsTooMuch({ workspaceId }: ToolIsolate): boolean {
-    if (workspaceId === undefined || !this.#isBeyondShare(workspaceId)) return false;
-    this.#endIdle();
-    return this.#isBeyondShare(workspaceId);
+  #holdTooMuch(): boolean {
+    if (this.#heldMib() <= MAX_HELD_MIB - ISOLATE_MIB) return false;
+    this.#endIdle(0);
+    return this.#heldMib() > MAX_HELD_MIB - ISOLATE_MIB;
   }
 
-  #isBeyondShare(workspaceId: string): boolean {
-    const mine = this.#heldMib((tool) => tool.workspaceId === workspaceId);
-    return mine > ISOLATE_MIB && mine > MAX_HELD_MIB - this.#heldMib();
-  }
-
-  #heldMib(isCounted: (tool: ToolIsolate) => boolean = () => true): number {
+  #heldMib(): number {
     let heldMib = 0;
-    for (const tool of this.#all) if (isCounted(tool)) heldMib += tool.heapMib;
+    for (const tool of this.#all) heldMib += tool.heapMib;
     return heldMib;
   }
 
-  #endIdle(): void {
-    for (const tool of this.#all) if (tool.tickets.size === 0) this.destroy(tool);
-  }
-
-  /** Makes room for one more isolate by ending idle ones, and only idle ones. */
-  #makeRoom(): boolean {
-    while (this.#isFull()) {
-      const idle = [...this.#all].find(({ tickets }) => tickets.size === 0);
-      if (idle === undefined) return false;
-      this.destroy(idle);
+  /** Ends idle isolates, the least recently used first, until at most `kept` isolates are left. */
+  #endIdle(kept: number): void {
+    for (const tool of this.#all) {
+      if (this.#all.size <= kept) return;
+      if (tool.tickets.size === 0) this.destroy(tool);
     }
-    return true;
-  }
-
-  #isFull(): boolean {
-    return this.#all.size >= MAX_ISOLATES || this.#heldMib() > MAX_TOTAL_HEAP_MIB;
   }
 }

@@ -6,7 +6,6 @@ import { DEFAULT_POOL_LIMITS } from "../limits.ts";
 export type ChildGroup = {
   /** A process that writes 0 to this file joins the group. */
   readonly joinFile: string;
-  setWeight: (weight: number) => void;
   /** Whether the system has ended a process of the group for lack of memory. */
   ranOutOfMemory: () => boolean;
   /** Ends what is left in the group and removes it, soon. */
@@ -66,7 +65,6 @@ export function openGroup(folder: string, memoryMib: number): ChildGroup {
   write(group, "memory.oom.group", 1);
   return {
     joinFile: isLimited ? join(group, "cgroup.procs") : join(group, "unusable"),
-    setWeight: (weight) => void write(group, "cpu.weight", weight),
     ranOutOfMemory: () => /^oom_kill [1-9]/mu.test(read(join(group, "memory.events"))),
     remove: () => removeGroup(group),
   };

@@ -11,7 +11,7 @@
  * - *files*: it sees only the system's programs and libraries, Node, its own sources and isolated-vm, all read-only.
  * - *seccomp*: a filter refuses the system calls in `seccomp/system-calls.ts`, and those in `child-calls.ts`: it makes no
  *   processes, namespaces or sockets, signals no process, and changes no file.
- * - *cgroup*: a cgroup of its own, which bounds its memory and processes and gives its lane's share of the CPU time.
+ * - *cgroup*: a cgroup of its own, which bounds its memory and processes.
  * - *user*: an unprivileged user of its own; for a service that is not root, a user namespace of its own.
  */
 export const LAYERS = [

@@ -3,65 +3,60 @@ import type { EngineProcess, ProcessEnd, SpawnProcess } from "../processes/engin
 import { checkFrame } from "../protocol/check-frame.ts";
 import { createFrameReader } from "../protocol/frames.ts";
 import type { ChildFrame, FromChild, GuestSettings, ToChild } from "../protocol/messages.ts";
-import { charactersOf } from "../request.ts";
-import { AssignedRuns } from "./assigned-runs.ts";
 import { createFrameWriter } from "./frame-writer.ts";
-import type { RunChild, SandboxRun } from "./run.ts";
+import type { SandboxRun } from "./run.ts";
 
 const MAX_CODES = 1_000;
+/** Steps on their way to a child; further starts wait in the pool. */
+const MAX_STEPS = 32;
+/** Tools with runs in one child at the same time: each has an isolate of its own. */
+const MAX_TOOLS = 96;
+/** How long a child may take to confirm that it has cancelled a run. */
+const CONFIRM_MS = 5_000;
 
 /** A step that the child has not reported as done. */
-type Step = { number: number; run: SandboxRun; isStart: boolean; expectedMs: number; resultChars: number };
+type Step = { number: number; run: SandboxRun; isStart: boolean };
 
 export type ChildEvents = {
   onMessage: (child: Child, message: FromChild) => void;
   /** After the messages of a frame. */
-  onFrame: () => void;
+  onFrame: (child: Child) => void;
   /** It gets no more runs, and may be ended when it has none. */
   onDraining: (child: Child) => void;
   onEnd: (child: Child, end: ProcessEnd) => void;
 };
 
-/** One child, the runs that it has, and the steps on their way to it. */
-export class Child implements RunChild, AsyncDisposable {
-  readonly assigned = new AssignedRuns();
-  readonly steps: Step[] = [];
+/** One child process, the runs that it has, and the steps on their way to it. */
+export class Child implements AsyncDisposable {
+  readonly runs = new Map<number, SandboxRun>();
   readonly process: EngineProcess;
   /** The child has reported that it is up, and has not ended. */
   ready = false;
-  /** When it reported that. */
-  readySince: number | undefined;
+  wasReady = false;
+  /** The pool has no more use for it. */
+  isRetired = false;
   /** Its process is about to be stopped. */
   draining = false;
-  /** The child has made no progress for a while; set by the watchdog. */
-  stalled = false;
-  killedFor: "cpu" | "late" | "memory" | "unresponsive" | undefined;
-  /** When it last made progress, and the step that it was working on at the watchdog's last look. */
-  progressAt: number;
-  lastStep = 0;
-  /** Starts that it has not reported as done. */
-  unbegun = 0;
-  /** CPU time that these will probably use. */
-  unbegunMs = 0;
-  /**
-   * CPU time of the step that it was working on at the watchdog's last look, and the process' total when that began:
-   * undefined where it cannot be read.
-   */
-  stepCpuMs = 0;
-  cpuMsBeforeStep: number | undefined;
-  /** Since when it has had runs without a break. */
-  heldSince = 0;
+  /** Who has it: undefined for a spare. */
+  workspaceId: string | undefined;
+  /** When its last run ended. */
+  idleSince: number;
+  killedFor: "cpu" | "memory" | "unresponsive" | undefined;
+  /** The run that it was killed for. */
+  culprit: SandboxRun | undefined;
   readonly #closed = Promise.withResolvers<void>();
   readonly #send: (message: ToChild) => void;
   readonly #now: () => number;
-  #isTakingBack = false;
-  #takesParts = false;
-  /** It has sent something that is not a frame. */
-  #isBroken = false;
-  /** The run of the last step that it reported as done. */
-  #lastDone: SandboxRun | undefined;
+  #steps: Step[] = [];
   #stepCount = 0;
   #codeCount = 0;
+  /** When it last reported progress. */
+  #progressAt: number;
+  #isGivingBack = false;
+  /** When the first run was cancelled that it still has. */
+  #cancelledAt: number | undefined;
+  /** It has sent something that is not a frame. */
+  #isBroken = false;
   /** The codes that the child knows, so that a code is sent once and not with every run. */
   readonly #codeIds = new LRUCache<string, number>({
     max: MAX_CODES,
@@ -70,7 +65,8 @@ export class Child implements RunChild, AsyncDisposable {
 
   constructor(settings: GuestSettings, spawn: SpawnProcess, events: ChildEvents, now: () => number) {
     this.#now = now;
-    this.progressAt = now();
+    this.#progressAt = now();
+    this.idleSince = now();
     const readFrames = createFrameReader();
     this.process = spawn(settings, {
       onData: (chunk) => {
@@ -94,117 +90,131 @@ export class Child implements RunChild, AsyncDisposable {
       },
     });
     this.#send = createFrameWriter(this.process, () => {
-      this.progressAt = now();
+      this.#progressAt = now();
     });
   }
 
-  /** The run whose step it is working on, or was when it ended. */
-  currentRun(): SandboxRun | undefined {
-    const current = this.process.currentStep();
-    return this.steps.find(({ number }) => number === current)?.run;
+  /** The run whose step it is carrying out: it carries them out in order. */
+  get currentRun(): SandboxRun | undefined {
+    return this.#steps[0]?.run;
   }
 
-  /** The run that probably took the memory which a child lacked when it ended: its step may have been over just before. */
-  lastRun(): SandboxRun | undefined {
-    return this.currentRun() ?? this.#lastDone;
+  /** It has been in one step for so long. */
+  isStalled(stallMs: number): boolean {
+    return this.ready && this.#steps.length > 0 && this.#now() - this.#progressAt >= stallMs;
   }
 
-  /** Sends a run to the child, which will probably need this much CPU time for it, and returns its ticket. */
-  start(run: SandboxRun, expectedMs: number): number {
+  /** Steps on their way to it. */
+  get load(): number {
+    return this.#steps.length;
+  }
+
+  hasRoomFor({ request: { codeKey } }: SandboxRun): boolean {
+    if (this.draining || this.killedFor !== undefined || this.#steps.length >= MAX_STEPS) return false;
+    if (this.runs.size < MAX_TOOLS) return true;
+    const tools = new Set([...this.runs.values()].map(({ request }) => request.codeKey));
+    return tools.size < MAX_TOOLS || tools.has(codeKey);
+  }
+
+  /** Sends a run to the child and returns its ticket. */
+  start(run: SandboxRun): number {
     const { argsJson, context, limits } = run.request;
     const codeId = this.#codeIdOf(run);
-    const ticket = this.#addStep(run, true, expectedMs);
-    this.unbegun += 1;
-    this.unbegunMs += expectedMs;
-    if (this.assigned.size === 0) this.heldSince = this.#now();
-    this.assigned.add(ticket, run);
+    const ticket = this.#addStep(run, true);
+    this.runs.set(ticket, run);
     const { readOnly, testMode } = context;
-    const { cpuMs, resultBytes } = limits;
-    this.#send(["start", ticket, codeId, argsJson, readOnly, testMode, cpuMs, resultBytes, run.timesLost]);
+    this.#send(["start", ticket, codeId, argsJson, readOnly, testMode, limits.cpuMs, limits.resultBytes]);
     return ticket;
   }
 
   /** Sends the result of a host call: all parts of its JSON. */
   resolve(run: SandboxRun, callId: number, parts: readonly string[]): void {
-    const sent = this.#takesParts ? parts : [parts.join("")];
-    for (const part of sent.slice(0, -1)) this.#send(["part", run.ticket, callId, part]);
-    const step = this.#addStep(run, false, 0, charactersOf(sent));
-    this.#send(["resolve", step, run.ticket, callId, sent.at(-1) ?? ""]);
+    for (const part of parts.slice(0, -1)) this.#send(["part", run.ticket, callId, part]);
+    this.#send(["resolve", this.#addStep(run, false), run.ticket, callId, parts.at(-1) ?? ""]);
   }
 
   reject(run: SandboxRun, callId: number, message: string, name: string, code: string): void {
     this.#send(["reject", this.#addStep(run, false), run.ticket, callId, message, name, code]);
   }
 
+  /** The child confirms it. */
   cancel(ticket: number): void {
+    this.#cancelledAt ??= this.#now();
     this.#send(["cancel", ticket]);
   }
 
-  /** How often the run that was moved most has been moved, of those that it has not begun. */
-  mostMoved(): number {
-    let most = 0;
-    for (const { isStart, run } of this.steps) if (isStart) most = Math.max(most, run.timesMoved);
-    return most;
+  /** Asks for the starts that it has not begun: it reports each of them as skipped. */
+  giveBack(): void {
+    if (this.#isGivingBack || !this.#steps.some(({ isStart }, at) => isStart && at > 0)) return;
+    this.#isGivingBack = true;
+    this.#send(["give-back"]);
   }
 
-  /** Takes back the starts that it has not begun, and passes on the runs that it certainly will not begin. */
-  takeBackUnbegun(onTaken: (runs: SandboxRun[]) => void): void {
-    const last = this.steps.at(-1)?.number ?? 0;
-    if (this.unbegun === 0 || this.#isTakingBack) return;
-    this.#isTakingBack = true;
-    this.process.takeBack(last, (begun) => {
-      this.#isTakingBack = false;
-      const isTaken = ({ number, isStart }: Step) => isStart && number > begun && number <= last;
-      onTaken(this.steps.filter(isTaken).flatMap(({ number }) => this.assigned.remove(number) ?? []));
-    });
+  /** Removes a run that the child no longer has. */
+  remove(ticket: number): SandboxRun | undefined {
+    const run = this.runs.get(ticket);
+    this.runs.delete(ticket);
+    if (this.#steps.length > 0) this.#steps = this.#steps.filter((step) => step.run !== run);
+    if (this.runs.size === 0) this.idleSince = this.#now();
+    return run;
+  }
+
+  /** Steps are carried out in order, so only the first may have begun of those that it has not reported. */
+  mayHaveBegun(run: SandboxRun): boolean {
+    return this.wasReady && !this.#steps.some((step, at) => at > 0 && step.isStart && step.run === run);
+  }
+
+  /** Removes all runs, and says which of them it may have begun. */
+  removeAll(): { run: SandboxRun; mayHaveBegun: boolean }[] {
+    const all = [...this.runs.values()].map((run) => ({ run, mayHaveBegun: this.mayHaveBegun(run) }));
+    this.runs.clear();
+    this.#steps = [];
+    return all;
+  }
+
+  /** Kills it when it does not confirm that it has cancelled a run. */
+  checkResponse(): void {
+    if (this.#cancelledAt === undefined || this.#now() - this.#cancelledAt < CONFIRM_MS) return;
+    const hasConfirmed = [...this.runs.values()].every(({ state }) => state !== "ended");
+    if (hasConfirmed) this.#cancelledAt = undefined;
+    else this.kill("unresponsive");
   }
 
   kill(reason: Child["killedFor"]): void {
-    this.killedFor = reason;
+    this.killedFor ??= reason;
     this.process.kill();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.isRetired = true;
     this.process.kill();
     await this.#closed.promise;
   }
 
-  #codeIdOf({ request: { codeKey, code, workspaceId } }: SandboxRun): number {
+  #codeIdOf({ request: { codeKey, code } }: SandboxRun): number {
     const known = this.#codeIds.get(codeKey);
     if (known !== undefined) return known;
     this.#codeCount += 1;
     this.#codeIds.set(codeKey, this.#codeCount);
-    this.#send(["define", this.#codeCount, code, workspaceId]);
+    this.#send(["define", this.#codeCount, code]);
     return this.#codeCount;
   }
 
-  #addStep(run: SandboxRun, isStart: boolean, expectedMs = 0, resultChars = 0): number {
+  #addStep(run: SandboxRun, isStart: boolean): number {
     this.#stepCount += 1;
-    if (this.steps.length === 0) this.progressAt = this.#now();
-    this.steps.push({ number: this.#stepCount, run, isStart, expectedMs, resultChars });
-    run.results.sent(resultChars);
+    if (this.#steps.length === 0) this.#progressAt = this.#now();
+    this.#steps.push({ number: this.#stepCount, run, isStart });
     return this.#stepCount;
   }
 
-  #receive({ done, messages, takesParts }: ChildFrame, events: ChildEvents): void {
-    if (takesParts === true) this.#takesParts = true;
+  #receive({ done, messages }: ChildFrame, events: ChildEvents): void {
     this.ready = true;
-    this.readySince ??= this.#now();
-    this.stalled = false;
-    this.progressAt = this.#now();
-    let finished = 0;
-    for (const { number, run, isStart, expectedMs, resultChars } of this.steps) {
-      if (number > done) break;
-      if (isStart) this.unbegun -= 1;
-      this.unbegunMs -= expectedMs;
-      run.results.taken(resultChars);
-      this.#lastDone = run;
-      finished += 1;
-    }
-    this.steps.splice(0, finished);
-    // Sums of fractions drift.
-    if (this.unbegun === 0) this.unbegunMs = 0;
+    this.wasReady = true;
+    this.#progressAt = this.#now();
+    this.#isGivingBack = false;
+    const left = this.#steps.findIndex(({ number }) => number > done);
+    this.#steps.splice(0, left < 0 ? this.#steps.length : left);
     for (const message of messages) events.onMessage(this, message);
-    events.onFrame();
+    events.onFrame(this);
   }
 }

@@ -7,17 +7,14 @@ const MESSAGE_CHARS = 2_000;
 const NAME_CHARS = 100;
 const KNOWN_FUNCTIONS: ReadonlySet<string> = new Set(HOST_FUNCTIONS);
 
-/**
- * Passes a host call to the owner of the run, and its result back to the child unless the run has ended meanwhile. Returns
- * the size of the result in bytes, 0 when the call failed.
- */
+/** Passes a host call to the owner of the run, and its result back to the child unless the run has ended meanwhile. */
 export async function serveHostCall(
   run: SandboxRun,
   callId: number,
   name: string,
   argsJson: string,
   limits: PoolLimits,
-): Promise<number> {
+): Promise<void> {
   run.hostCallsUnderWay += 1;
   try {
     if (!KNOWN_FUNCTIONS.has(name)) throw new TypeError("There is no such host function");
@@ -25,19 +22,17 @@ export async function serveHostCall(
       throw new RangeError(`The arguments of ${name} are too large`);
     run.hostCallsAbort ??= new AbortController();
     const { signal } = run.hostCallsAbort;
-    const result = await run.inRequest(() => run.request.onHostCall(name, argsJson, signal, run.results.paced));
+    const result = await run.inRequest(() => run.request.onHostCall(name, argsJson, signal));
     const parts = typeof result === "string" ? [result] : result;
     const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
     if (bytes > Math.min(limits.hostResultBytes, MAX_MESSAGE_CHARS))
       throw new RangeError(`The result of ${name} is too large`);
     if (run.state !== "ended") run.child?.resolve(run, callId, parts.flatMap(inParts));
-    return bytes;
   } catch (error) {
-    if (run.state === "ended") return 0;
+    if (run.state === "ended") return;
     const { message, name: kind, code } = (error ?? {}) as Record<string, unknown>;
     const text = cut(message, MESSAGE_CHARS) || "The call failed";
     run.child?.reject(run, callId, text, cut(kind, NAME_CHARS), cut(code, NAME_CHARS));
-    return 0;
   } finally {
     run.hostCallsUnderWay -= 1;
   }

@@ -15,12 +15,7 @@ const ONE_HELPER = "--v8-pool-size=1";
  * A child has no environment, may read only its own sources and isolated-vm, and may start no processes or workers.
  * Node 24 has no flag against network access; the isolation around it removes the network where the machine can.
  */
-export function spawnChild(
-  progressFd: number,
-  settings: GuestSettings,
-  isolation: Isolation,
-  group: ChildGroup | undefined,
-): ChildProcess {
+export function spawnChild(settings: GuestSettings, isolation: Isolation, group: ChildGroup | undefined): ChildProcess {
   const readable = [...READABLE_FOLDERS.map((folder) => `${folder}/*`), LIBC_MARKER];
   const flags = [
     "--permission",
@@ -37,6 +32,6 @@ export function spawnChild(
     cwd: "/",
     // A separate process group, so that Ctrl-C in a terminal reaches only the service, which lets runs end first.
     detached: true,
-    stdio: ["pipe", "pipe", "pipe", progressFd],
+    stdio: "pipe",
   });
 }

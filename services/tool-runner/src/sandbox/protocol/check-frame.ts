@@ -24,10 +24,9 @@ const PARTS: ReadonlyMap<unknown, readonly Check[]> = new Map<FromChild[0], read
   ["fail", [isCount, isFailureKind, isText, isText, isCpuMs]],
   ["call", [isCount, isCount, isText, isText]],
   ["log", [isCount, isText]],
-  ["used", [isCount, isCpuMs]],
   ["skipped", [isCount]],
-  ["full", [isCount]],
   ["lost", [isCount]],
+  ["stuck", [isCount, (kind) => kind === "cpu" || kind === "memory"]],
 ]);
 
 /**

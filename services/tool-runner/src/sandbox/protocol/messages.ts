@@ -1,19 +1,19 @@
-import type { PoolLimits } from "../limits.ts";
-
 /**
  * What the pool and a child send each other: JSON arrays, many in one frame. A *step* makes the child enter an isolate:
- * the start of a run, or the result of one of its host calls. Steps are numbered for each child, and a run is known to
- * its child by the number of its first step, its *ticket*.
+ * the start of a run, or the result of one of its host calls. The child carries steps out one at a time, in the order in
+ * which they come. They are numbered for each child, and a run is known to its child by the number of its first step,
+ * its *ticket*.
  */
 export type ToChild =
-  /** The workspace is missing from a pool of an earlier version. */
-  | ["define", codeId: number, code: string, workspaceId?: string]
+  | ["define", codeId: number, code: string]
   | ["forget", codeId: number]
   | StartMessage
   /** The next part of a long result; its last part is the `resolve`. */
   | ["part", ticket: number, callId: number, json: string]
   | ResultMessage
-  | ["cancel", ticket: number];
+  | ["cancel", ticket: number]
+  /** Asks for the starts that it has not begun. */
+  | ["give-back"];
 
 export type StartMessage = [
   "start",
@@ -24,8 +24,6 @@ export type StartMessage = [
   testMode: boolean,
   cpuMs: number,
   resultBytes: number,
-  /** How often it was begun before. Missing from a pool of an earlier version. */
-  timesLost?: number,
 ];
 
 export type ResultMessage =
@@ -33,10 +31,16 @@ export type ResultMessage =
   | ["reject", step: number, ticket: number, callId: number, message: string, name: string, code: string];
 
 /** The same for all runs in a pool; a child gets it as its argument. */
-export type GuestSettings = { functions: readonly string[] } & Pick<
-  PoolLimits,
-  "hostCallsPerRun" | "concurrentHostCallsPerRun" | "hostCallBytes" | "logLinesPerRun"
->;
+export type GuestSettings = {
+  functions: readonly string[];
+  hostCallsPerRun: number;
+  concurrentHostCallsPerRun: number;
+  hostCallBytes: number;
+  logLinesPerRun: number;
+  /** CPU time that a step may use after the child has interrupted it. */
+  killGraceMs: number;
+  childRssMib: number;
+};
 
 export type FailureKind = "threw" | "cpu" | "memory" | "result-too-large" | "unserializable" | "too-many-host-calls";
 
@@ -45,22 +49,15 @@ export type FromChild =
   | ["fail", ticket: number, kind: FailureKind, message: string, stack: string, cpuMs: number]
   | ["call", ticket: number, callId: number, name: string, argsJson: string]
   | ["log", ticket: number, line: string]
-  /** A step has used this much CPU time; not sent for short steps. */
-  | ["used", ticket: number, cpuMs: number]
-  /** Not begun, because the pool has taken it back. */
+  /** Not begun. */
   | ["skipped", ticket: number]
-  /** Not begun, because every isolate is in use. */
-  | ["full", ticket: number]
   /** Ended without an outcome: cancelled, or its isolate ended for a reason that is not the run's. */
-  | ["lost", ticket: number];
+  | ["lost", ticket: number]
+  /** Its step cannot be interrupted, or has filled the child's memory: the child must be killed. */
+  | ["stuck", ticket: number, kind: "cpu" | "memory"];
 
 /** `done` is the last step whose messages are all in this frame or earlier ones. */
-export type ChildFrame = {
-  done: number;
-  messages: FromChild[];
-  /** In its first frame: it knows the message `part`. A sandbox process of an earlier version starts children that do not. */
-  takesParts?: boolean;
-};
+export type ChildFrame = { done: number; messages: FromChild[] };
 
 /** The name of a tool's source in stack traces. */
 export const SOURCE_NAME = "tool.js";

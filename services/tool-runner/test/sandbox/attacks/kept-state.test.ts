@@ -77,7 +77,7 @@ function sourceOf(way: string): string {
 
 let pool: SandboxPool;
 beforeAll(() => {
-  pool = openPool(1);
+  pool = openPool();
 });
 afterAll(() => pool[Symbol.asyncDispose]());
 

@@ -56,7 +56,6 @@ export function spawnAt(
   tls?: ProcessTls,
 ): SpawnProcess {
   return spawnInSandboxes({
-    moveEveryMs: 500,
     addresses: async () => roles.map(({ url }) => url),
     token,
     log: { warn: (fields, message) => warnings.push({ ...fields, message }) },

@@ -29,9 +29,8 @@ describe("a sandbox process with certificates", () => {
     certificateFiles({ ...(await issuer.issue(names ? { names } : {})), ca: issuer.ca });
   const openPool = (role: { url: string }, tls: ProcessTls | undefined, warnings: unknown[] = []) =>
     createSandboxPool({
-      children: 1,
+      processes: 4,
       spawn: spawnAt([role], TOKEN, warnings, tls),
-      limits: { startPatienceMs: tls ? 60_000 : 3_000 },
       log: { warn: () => {} },
     });
 
@@ -58,7 +57,7 @@ describe("a sandbox process with certificates", () => {
     ] as const) {
       const warnings: unknown[] = [];
       await using pool = openPool({ url }, tls, warnings);
-      const outcome = runSource(pool, source);
+      const outcome = runSource(pool, source, { limits: { wallMs: 3_000 } });
       await until("the refusal is logged", () => warnings.length > 0);
       expect(pool.isReady()).toBe(false);
       if (!tls) expect((await outcome).kind).toBe("overloaded");

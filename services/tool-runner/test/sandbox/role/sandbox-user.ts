@@ -4,7 +4,7 @@ import { spawnAt } from "./sandbox-role.ts";
 
 /** A tool-runner's pool with children in a sandbox process, which never ends by itself. */
 const [, , url = "", token = ""] = process.argv;
-const pool = createSandboxPool({ children: 1, spawn: spawnAt([{ url }], token), log: { warn: () => {} } });
+const pool = createSandboxPool({ processes: 1, spawn: spawnAt([{ url }], token), log: { warn: () => {} } });
 await resultOf(pool, "export default async () => 1");
 console.log("up");
 setInterval(() => {}, 1_000);

@@ -1,9 +1,19 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { NEVER_IN_CHILD, OPEN, OPENAT2, PRLIMIT64 } from "./child-calls.ts";
 import { childFilter } from "./filter.ts";
 import { kubernetesProfile } from "./kubernetes-profile.ts";
-import { CLONE, CLONE3, NAMESPACE_FLAGS, NEEDED_FOR_LAYERS, NEVER_NEEDED, SOCKET } from "./system-calls.ts";
+import {
+  CLONE,
+  CLONE3,
+  NAMESPACE_FLAGS,
+  NEEDED_FOR_LAYERS,
+  NEVER_IN_CHILD,
+  NEVER_NEEDED,
+  OPEN,
+  OPENAT2,
+  PRLIMIT64,
+  SOCKET,
+} from "./system-calls.ts";
 
 const ALLOW = 0x7fff_0000;
 const REFUSE = 0x0005_0001;

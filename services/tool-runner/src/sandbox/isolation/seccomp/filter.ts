@@ -1,12 +1,18 @@
-import { FIRST_UNKNOWN, NEVER_IN_CHILD, OPEN, OPENAT2, PRLIMIT64, THREAD_FLAG, WRITING_FLAGS } from "./child-calls.ts";
 import {
   CLONE,
   CLONE3,
+  FIRST_UNKNOWN,
   NAMESPACE_FLAGS,
   NEEDED_FOR_LAYERS,
+  NEVER_IN_CHILD,
   NEVER_NEEDED,
+  OPEN,
+  OPENAT2,
+  PRLIMIT64,
   SOCKET,
   type SystemCall,
+  THREAD_FLAG,
+  WRITING_FLAGS,
 } from "./system-calls.ts";
 
 type Architecture = {

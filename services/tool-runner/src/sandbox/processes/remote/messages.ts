@@ -3,20 +3,14 @@
  * The connection begins as a request over HTTP for an upgrade to this protocol, with the token. When either side ends
  * it, the child ends.
  */
-export const PROTOCOL = "toolgate-sandbox-1";
+export const PROTOCOL = "toolgate-sandbox-2";
 
 export const TO_SANDBOX = {
   /** The guest's settings as JSON; the first message. */
   spawn: 1,
   /** For the child's input. */
   data: 2,
-  /** The name of its lane. */
-  lane: 3,
-  /** The last step of the starts that it skips (a whole number). */
-  takeBack: 4,
-  /** No readings are needed until the next data. */
-  rest: 5,
-  kill: 6,
+  kill: 3,
   /** Every second, in both directions. */
   ping: 7,
 } as const;
@@ -26,21 +20,16 @@ export const FROM_SANDBOX = {
   data: 1,
   /** The child has read this many more bytes (a whole number). */
   written: 2,
-  /** A reading as JSON; every 20 ms while the child has steps. */
-  reading: 3,
-  /** The last step that the child may have begun (a whole number). */
-  takenBack: 4,
   /** How the child ended, as JSON; the last message. */
-  end: 5,
+  end: 3,
   /** The sandbox process is about to stop: the child should get no more runs. */
-  draining: 6,
+  draining: 4,
   ping: 7,
 } as const;
 
 export const PING_MS = 1_000;
 /** A connection is given up after this many pings without a sign of life. */
 export const MAX_SILENT_PINGS = 5;
-export const READING_MS = 20;
 /** Bytes on their way to a child that it has not read. */
 export const WINDOW_BYTES = 256 * 1024;
 

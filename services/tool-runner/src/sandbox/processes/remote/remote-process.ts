@@ -1,8 +1,7 @@
-import type { LaneName } from "../../lanes.ts";
 import type { GuestSettings } from "../../protocol/messages.ts";
-import type { EngineProcess, ProcessEnd, ProcessEvents, Reading } from "../engine-process.ts";
+import type { EngineProcess, ProcessEnd, ProcessEvents } from "../engine-process.ts";
 import type { Connection } from "./connection.ts";
-import { FROM_SANDBOX, TO_SANDBOX, WINDOW_BYTES, wholeNumber } from "./messages.ts";
+import { FROM_SANDBOX, TO_SANDBOX, WINDOW_BYTES } from "./messages.ts";
 
 /** Connects to a sandbox process, sooner or later; `signal` ends the attempts. */
 export type Connect = (
@@ -18,14 +17,12 @@ export class RemoteProcess implements EngineProcess {
   readonly #events: ProcessEvents;
   readonly #attempts = new AbortController();
   #connection: Connection | undefined;
-  #lane: LaneName = "ordinary";
-  #reading: Reading | undefined;
   #end: ProcessEnd | undefined;
-  #lastStep = 0;
   #ended = false;
   #unread = 0;
+  /** What was written before it was connected. */
+  #early: Buffer[] = [];
   #onRead: (() => void) | undefined;
-  #onBegun: ((begun: number) => void) | undefined;
 
   constructor(settings: GuestSettings, connect: Connect, events: ProcessEvents) {
     this.#events = events;
@@ -38,31 +35,10 @@ export class RemoteProcess implements EngineProcess {
       return;
     }
     this.#unread += bytes.length;
-    this.#connection?.send(TO_SANDBOX.data, bytes);
+    if (this.#connection === undefined) this.#early.push(bytes);
+    else this.#connection.send(TO_SANDBOX.data, bytes);
     if (this.#unread <= WINDOW_BYTES) onWritten();
     else this.#onRead = onWritten;
-  }
-
-  setLane(lane: LaneName): void {
-    this.#lane = lane;
-    this.#connection?.send(TO_SANDBOX.lane, Buffer.from(lane));
-  }
-
-  reading(): Reading | undefined {
-    return this.#reading;
-  }
-
-  currentStep(): number {
-    return this.#lastStep;
-  }
-
-  takeBack(lastStep: number, onBegun: (begun: number) => void): void {
-    this.#onBegun = onBegun;
-    this.#connection?.send(TO_SANDBOX.takeBack, wholeNumber(lastStep));
-  }
-
-  rest(): void {
-    this.#connection?.send(TO_SANDBOX.rest);
   }
 
   kill(): void {
@@ -82,24 +58,14 @@ export class RemoteProcess implements EngineProcess {
     }
     this.#connection = connection;
     connection.send(TO_SANDBOX.spawn, Buffer.from(JSON.stringify(settings)));
-    connection.send(TO_SANDBOX.lane, Buffer.from(this.#lane));
+    for (const bytes of this.#early.splice(0)) connection.send(TO_SANDBOX.data, bytes);
   }
 
   #receive(kind: number, body: Buffer): void {
     if (kind === FROM_SANDBOX.data) this.#events.onData(body);
     else if (kind === FROM_SANDBOX.written) this.#wasRead(body.readUInt32LE(0));
-    else if (kind === FROM_SANDBOX.reading) {
-      this.#reading = JSON.parse(body.toString()) as Reading;
-      this.#lastStep = this.#reading.step;
-    } else if (kind === FROM_SANDBOX.takenBack) {
-      this.#lastStep = body.readUInt32LE(0);
-      this.#onBegun?.(this.#lastStep);
-      this.#onBegun = undefined;
-    } else if (kind === FROM_SANDBOX.end) {
-      const { step, ...end } = JSON.parse(body.toString()) as ProcessEnd & { step: number };
-      this.#lastStep = step;
-      this.#end = end;
-    } else if (kind === FROM_SANDBOX.draining) this.#events.onDraining?.();
+    else if (kind === FROM_SANDBOX.end) this.#end = JSON.parse(body.toString()) as ProcessEnd;
+    else if (kind === FROM_SANDBOX.draining) this.#events.onDraining?.();
   }
 
   #wasRead(bytes: number): void {
@@ -113,8 +79,6 @@ export class RemoteProcess implements EngineProcess {
   #close(): void {
     if (this.#ended) return;
     this.#ended = true;
-    // Nobody knows what it began: runs without effects begin again elsewhere, and the others are cut off.
-    if (this.#end === undefined) this.#lastStep = Number.POSITIVE_INFINITY;
     this.#onRead = undefined;
     this.#events.onEnd(this.#end ?? LOST);
   }

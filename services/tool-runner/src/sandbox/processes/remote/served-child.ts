@@ -1,11 +1,9 @@
 import type { Socket } from "node:net";
 import type { Isolation } from "../../isolation/detect.ts";
-import { LANES, type LaneName } from "../../lanes.ts";
 import type { GuestSettings } from "../../protocol/messages.ts";
-import type { Reading } from "../engine-process.ts";
 import { LocalProcess } from "../local-process.ts";
 import { type Connection, openConnection } from "./connection.ts";
-import { FROM_SANDBOX, READING_MS, TO_SANDBOX, WINDOW_BYTES, wholeNumber } from "./messages.ts";
+import { FROM_SANDBOX, TO_SANDBOX, WINDOW_BYTES, wholeNumber } from "./messages.ts";
 
 /** Bytes read are reported in portions, well below the window. */
 const REPORT_BYTES = WINDOW_BYTES / 4;
@@ -16,7 +14,6 @@ export class ServedChild {
   readonly #connection: Connection;
   readonly #isolation: Isolation;
   #process: LocalProcess | undefined;
-  #readings: NodeJS.Timeout | undefined;
   #unreported = 0;
 
   constructor(socket: Socket, head: Buffer, isolation: Isolation, onClose: () => void) {
@@ -25,7 +22,6 @@ export class ServedChild {
       onMessage: (kind, body) => this.#receive(kind, body),
       onDrain: () => this.#process?.resume(),
       onClose: () => {
-        clearInterval(this.#readings);
         this.#process?.kill();
         onClose();
       },
@@ -46,13 +42,7 @@ export class ServedChild {
     if (kind === TO_SANDBOX.spawn) this.#spawn(JSON.parse(body.toString()) as GuestSettings);
     else if (process === undefined) throw new Error("The first message must be `spawn`");
     else if (kind === TO_SANDBOX.data) this.#write(process, body);
-    else if (kind === TO_SANDBOX.lane) process.setLane(laneOf(body.toString()));
-    else if (kind === TO_SANDBOX.rest) this.#rest();
     else if (kind === TO_SANDBOX.kill) process.kill();
-    else if (kind === TO_SANDBOX.takeBack)
-      process.takeBack(body.readUInt32LE(0), (begun) =>
-        this.#connection.send(FROM_SANDBOX.takenBack, wholeNumber(begun)),
-      );
   }
 
   #spawn(settings: GuestSettings): void {
@@ -63,8 +53,7 @@ export class ServedChild {
         if (this.#connection.unsent() > MAX_UNSENT_BYTES) process.pause();
       },
       onEnd: (end) => {
-        const body = JSON.stringify({ ...end, step: process.currentStep() });
-        this.#connection.send(FROM_SANDBOX.end, Buffer.from(body));
+        this.#connection.send(FROM_SANDBOX.end, Buffer.from(JSON.stringify(end)));
         this.#connection.end();
       },
     });
@@ -72,7 +61,6 @@ export class ServedChild {
   }
 
   #write(process: LocalProcess, bytes: Buffer): void {
-    this.#readings ??= setInterval(() => this.#sendReading(process.reading()), READING_MS);
     process.write(bytes, (error) => {
       if (error) return;
       this.#unreported += bytes.length;
@@ -81,20 +69,4 @@ export class ServedChild {
       this.#unreported = 0;
     });
   }
-
-  /** A reading that the other side has no room for is of no use later. */
-  #sendReading(reading: Reading): void {
-    if (this.#connection.unsent() === 0)
-      this.#connection.send(FROM_SANDBOX.reading, Buffer.from(JSON.stringify(reading)));
-  }
-
-  #rest(): void {
-    clearInterval(this.#readings);
-    this.#readings = undefined;
-  }
-}
-
-function laneOf(name: string): LaneName {
-  if (!Object.hasOwn(LANES, name)) throw new Error("There is no such lane");
-  return name as LaneName;
 }
