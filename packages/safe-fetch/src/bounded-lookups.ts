@@ -1,4 +1,5 @@
 import pLimit, { type LimitFunction } from "p-limit";
+import type { Resolver } from "./resolve.ts";
 
 /** Lookups under way at the same time. */
 const MAX_LOOKUPS = 256;
@@ -8,13 +9,12 @@ export const MAX_LOOKUPS_PER_WORKSPACE = 16;
 const MAX_WAITING_LOOKUPS = 1_000;
 
 type Lookup = (host: string) => Promise<readonly string[]>;
-type WorkspaceLookup = (host: string, workspaceId: string) => Promise<readonly string[]>;
 
 /**
  * A lookup with bounds: one at a time for each name and workspace, `MAX_LOOKUPS_PER_WORKSPACE` for each workspace, and
  * `MAX_LOOKUPS` in all. Addresses are not cached: each send must check the current ones. [SSRF-5]
  */
-export function boundedLookups(lookup: Lookup): WorkspaceLookup {
+export function boundedLookups(lookup: Lookup): Resolver {
   const limitOfAll = pLimit(MAX_LOOKUPS);
   const limits = new Map<string, LimitFunction>();
   const underWay = new Map<string, Promise<readonly string[]>>();

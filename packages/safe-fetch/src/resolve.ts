@@ -7,14 +7,9 @@ export const MAX_ADDRESSES_PER_NAME = 256;
 
 /**
  * Turns a name into all its IPv4 and IPv6 addresses, in order of preference. Rejects or returns an empty list when
- * there are none. The signal says that the caller no longer waits; a resolver may continue for other callers. Lookups of one
- * workspace may wait for each other.
+ * there are none. Lookups of one workspace may wait for each other.
  */
-export type Resolver = (
-  host: string,
-  signal: AbortSignal | undefined,
-  workspaceId: string,
-) => Promise<readonly string[]>;
+export type Resolver = (host: string, workspaceId: string) => Promise<readonly string[]>;
 
 /** The outcome of a check: the addresses, all of them allowed, or why there are none. */
 type CheckedTarget =
@@ -42,7 +37,7 @@ export async function checkTarget(
   if (literal !== undefined) return judge(target, [literal], allowList);
   if (signal?.aborted) return { ok: false, reason: "aborted" };
   const addresses = await orAborted(
-    find(() => resolver(target.host, signal, workspaceId)),
+    find(() => resolver(target.host, workspaceId)),
     signal,
   );
   if (addresses === "aborted") return { ok: false, reason: "aborted" };

@@ -27,11 +27,10 @@ export function createSystemResolver(options: SystemResolverOptions = {}): Resol
   const findInHostsFile = createHostsFile(options.hostsFile ?? HOSTS_FILE);
   const client = new DnsClient({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (options.servers !== undefined) client.setServers(options.servers);
-  const lookup = boundedLookups(async (host) => {
+  return boundedLookups(async (host) => {
     const found = await findInHostsFile(host);
     return found.length > 0 ? found : queryDns(client, host);
   });
-  return (host, _signal, workspaceId) => lookup(host, workspaceId);
 }
 
 /** IPv4 and IPv6 alternate, so that a machine with only one of them finds a usable address among the first. */

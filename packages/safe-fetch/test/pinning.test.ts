@@ -172,7 +172,7 @@ test("[OUT-38] a server that does not speak TLS is a TLS failure", async () => {
 
 test("[SSRF] a name is looked up for the workspace whose request it is", async () => {
   const askedFor: string[] = [];
-  const resolver: Resolver = async (_host, _signal, workspaceId) => {
+  const resolver: Resolver = async (_host, workspaceId) => {
     askedFor.push(workspaceId);
     return [];
   };

@@ -15,13 +15,13 @@ test("[SSRF] names whose servers hang do not delay another workspace, however ma
   const resolver = createSystemResolver({ servers: dns.servers, hostsFile: NO_FILE });
   let ended = 0;
   const hanging = Array.from({ length: 20 }, (_, index) =>
-    resolver(`mute${index}.example.net`, undefined, "noisy").catch(() => {
+    resolver(`mute${index}.example.net`, "noisy").catch(() => {
       ended += 1;
     }),
   );
   const begun = () => hanging.filter((_, index) => dns.asked(`mute${index}.example.net`) > 0).length;
   await eventually(() => begun() === MAX_LOOKUPS_PER_WORKSPACE);
-  expect(await resolver("live.example.net", undefined, "quiet")).toEqual(["8.8.8.8"]);
+  expect(await resolver("live.example.net", "quiet")).toEqual(["8.8.8.8"]);
   expect(ended).toBe(0);
   await Promise.all(hanging);
   expect(ended).toBe(20);
@@ -31,15 +31,15 @@ test("[SSRF-5] every lookup is fresh, whatever the TTL of the previous answer", 
   let answer = "8.8.8.8";
   await using dns = await startNameServer(() => [answer]);
   const resolver = createSystemResolver({ servers: dns.servers, hostsFile: NO_FILE });
-  expect(await resolver("hooks.example.net", undefined, "w")).toEqual(["8.8.8.8"]);
+  expect(await resolver("hooks.example.net", "w")).toEqual(["8.8.8.8"]);
   answer = "10.0.0.1";
-  expect(await resolver("hooks.example.net", undefined, "w")).toEqual(["10.0.0.1"]);
+  expect(await resolver("hooks.example.net", "w")).toEqual(["10.0.0.1"]);
 });
 
 test("[SSRF] simultaneous lookups of one name are one", async () => {
   await using dns = await startNameServer(() => []);
   const resolver = createSystemResolver({ servers: dns.servers, hostsFile: NO_FILE });
-  const look = () => resolver("new.example.net", undefined, "w");
+  const look = () => resolver("new.example.net", "w");
   const both = await Promise.allSettled([look(), look()]);
   expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   // One question for each family.
@@ -59,11 +59,11 @@ test("[SSRF] the hosts file is read again when it has changed, wins over DNS, an
   };
   await write("# 10.0.0.9 dev\n10.0.0.1\tDev dev.example.net. # name\nfd00::1 dev\nnonsense dev\n10.0.0.1 dev\n");
   const resolver = createSystemResolver({ servers: dns.servers, hostsFile });
-  expect(await resolver("dev", undefined, "w")).toEqual(["10.0.0.1", "fd00::1"]);
-  expect(await resolver("dev.example.net", undefined, "w")).toEqual(["10.0.0.1"]);
-  expect(await resolver("localhost", undefined, "w")).toEqual(["127.0.0.1", "::1"]);
+  expect(await resolver("dev", "w")).toEqual(["10.0.0.1", "fd00::1"]);
+  expect(await resolver("dev.example.net", "w")).toEqual(["10.0.0.1"]);
+  expect(await resolver("localhost", "w")).toEqual(["127.0.0.1", "::1"]);
   await write("10.0.0.2 dev\n");
-  expect(await resolver("dev", undefined, "w")).toEqual(["10.0.0.2"]);
+  expect(await resolver("dev", "w")).toEqual(["10.0.0.2"]);
   await write(`10.0.0.3 dev\n${"#".repeat(MAX_HOSTS_FILE_BYTES)}`);
-  expect(await resolver("dev", undefined, "w")).toEqual(["8.8.8.8"]);
+  expect(await resolver("dev", "w")).toEqual(["8.8.8.8"]);
 });
