@@ -35,7 +35,7 @@ export interface Context {
   modelOf: ModelOf;
   /** The files of a turn's message. */
   readFiles(turn: ClaimedTurn, withData: boolean): Promise<ModelFile[]>;
-  /** Fires when the process is told to stop, and ends the calls that wait for a turn. */
+  /** Fires with what callers that wait for a turn are told when the process stops: they repeat the call at another. */
   stopping: AbortSignal;
   followers: Followers;
   files: Files;

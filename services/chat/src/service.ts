@@ -1,6 +1,7 @@
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
 import { LOOK_FOR_TODAY_MS } from "@toolgate/postgres/retention";
 import { openConnections } from "@toolgate/service-host/connections";
+import { unavailable } from "@toolgate/service-host/errors";
 import { runEvery } from "@toolgate/service-host/every";
 import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
@@ -61,9 +62,8 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
       await pool.query("select 1");
     },
     async drain() {
-      stopping.abort();
-      // Their callers continue at another process.
-      context.followers.close();
+      // The callers of open streams continue at another process.
+      stopping.abort(unavailable("the service is stopping, try again"));
       await running.stop();
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -3,35 +3,29 @@ import { type ChatRow, chatPositions } from "../store/chats.ts";
 import { readEvents } from "../store/events.ts";
 import { hasAnswer } from "../store/history.ts";
 import { findNewestOpenTurn, findTurn, hasOpenTurn } from "../store/turns/find.ts";
-import type { Followers } from "./followers.ts";
 import { messagesSince } from "./messages-since.ts";
-import type { SentEvent } from "./turn-events.ts";
-
-interface ResumeSource {
-  db: Queryable;
-  followers: Followers;
-}
+import type { EventSource, SentEvent } from "./turn-events.ts";
 
 /**
  * The events of a chat after an id. While a turn runs, unless `replayOnly`, also those that follow, until the turns that
  * the chat has now are over.
  */
 export async function* eventsAfter(
-  source: ResumeSource,
+  source: EventSource,
   chat: ChatRow,
   { after: from, replayOnly }: { after: number; replayOnly: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<SentEvent> {
   let after = from;
-  const deleted = await deletedAfter(source.db, chat, after);
+  const deleted = await deletedAfter(source.pool, chat, after);
   if (deleted) {
-    yield* messagesSince(source.db, chat.id, EVER, deleted.upTo, after);
+    yield* messagesSince(source.pool, chat.id, EVER, deleted.upTo, after);
     after = deleted.upTo;
   }
   if (chat.currentTurn !== null && !replayOnly) return yield* untilIdle(source, chat, after, signal);
   let last = after;
   while (last < chat.lastEventId) {
-    const { events, more } = await readEvents(source.db, chat.id, last);
+    const { events, more } = await readEvents(source.pool, chat.id, last);
     for (const { event } of events) {
       last = Number(event.id);
       if (last <= chat.lastEventId) yield { event, replayed: true };
@@ -42,14 +36,14 @@ export async function* eventsAfter(
 
 /** Whole messages that are newer than `since`, then every event of the turn that runs. */
 export async function* eventsSince(
-  source: ResumeSource,
+  source: EventSource,
   chat: ChatRow,
   { since, replayOnly }: { since: Date; replayOnly: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<SentEvent> {
-  const running = chat.currentTurn === null ? undefined : await findTurn(source.db, chat.currentTurn);
+  const running = chat.currentTurn === null ? undefined : await findTurn(source.pool, chat.currentTurn);
   const upTo = running && running.firstEventId > 0 ? running.firstEventId : chat.lastEventId;
-  yield* messagesSince(source.db, chat.id, since, upTo);
+  yield* messagesSince(source.pool, chat.id, since, upTo);
   if (running && !replayOnly) yield* untilIdle(source, chat, upTo, signal);
 }
 
@@ -71,15 +65,14 @@ async function deletedAfter(db: Queryable, chat: ChatRow, after: number): Promis
 }
 
 async function* untilIdle(
-  source: ResumeSource,
+  source: EventSource,
   chat: ChatRow,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<SentEvent> {
-  const { db, followers } = source;
-  using follower = followers.follow(chat.id, db);
+  const { pool: db, followers } = source;
+  using follower = followers.follow(chat.id);
   follower.seek(after);
-  follower.expects = (currentTurn) => currentTurn !== null;
   const newest = await findNewestOpenTurn(db, chat.id);
   if (newest === undefined) {
     // All turns have ended since the chat was read.

@@ -18,8 +18,9 @@ export interface SentEvent {
   replayed: boolean;
 }
 
-interface TurnSource {
-  db: Queryable;
+/** Where the readers of events look. */
+export interface EventSource {
+  pool: Queryable;
   followers: Followers;
 }
 
@@ -28,17 +29,16 @@ interface TurnSource {
  * Throws a ChatRefusal when the turn has waited too long for those before it.
  */
 export async function* turnEvents(
-  { db, followers }: TurnSource,
+  { pool: db, followers }: EventSource,
   turn: TurnRef,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<SentEvent> {
   if (hasEnded(turn.status)) return yield* endedTurn(db, turn, after);
-  using follower = followers.follow(turn.chat, db);
+  using follower = followers.follow(turn.chat);
   const firstEventId = turn.firstEventId || (await untilStarted(db, follower, turn.id, signal));
   if (firstEventId === undefined) return yield* endedTurn(db, turn, after);
   follower.seek(Math.max(firstEventId - 1, after));
-  follower.expects = (currentTurn) => currentTurn === turn.id;
   for (;;) {
     const { events, replayed } = await follower.next(signal);
     for (const { turn: owner, event } of events) {
@@ -63,7 +63,7 @@ async function untilStarted(
     const progress = await findTurn(db, turn);
     if (!progress || hasEnded(progress.status)) return undefined;
     if (progress.firstEventId > 0) return progress.firstEventId;
-    await follower.untilNoticed(turn, signal);
+    await follower.untilNoticed(signal);
   }
 }
 

@@ -15,10 +15,11 @@ export async function untilEnded(
   signal: AbortSignal,
 ): Promise<TurnProgress | undefined> {
   const wakeUp = createWakeUp();
-  using _following = followEvents(bus, turn.chat, ({ events }) => {
+  using following = followEvents(bus, turn.chat, ({ events }) => {
     // A turn that is refused has no event.
     if (events.length === 0 || events.some(({ event }) => event.case === "done")) wakeUp.signal();
   });
+  await following.subscribed;
   while (!signal.aborted) {
     const found = await findTurn(pool, turn.id);
     if (found && hasEnded(found.status)) return found;

@@ -84,7 +84,7 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   await busy.query("select from chat.unfinished_reset for update");
   const row = await findChat(rig.pool, request.workspaceId, "hidden");
   if (!row) throw new Error("no chat");
-  const source = { db: rig.pool, followers: undefined as never };
+  const source = { pool: rig.pool, followers: undefined as never };
   const { signal } = new AbortController();
   const seen: unknown[] = [];
   for await (const event of eventsAfter(source, row, { after: 0, replayOnly: true }, signal)) seen.push(event);

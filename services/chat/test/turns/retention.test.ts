@@ -50,7 +50,7 @@ it("[CHAT-22] a stream that resumes after events that are no longer stored gets 
   const chat = await findChat(rig.pool, rig.tools.workspaceId, "resumed");
   if (!chat) throw new Error("no chat");
   const resume = async (after: number) => {
-    const source = { db: rig.pool, followers: undefined as never };
+    const source = { pool: rig.pool, followers: undefined as never };
     const texts: string[] = [];
     for await (const { event } of eventsAfter(source, chat, { after, replayOnly: true }, AbortSignal.timeout(60_000)))
       texts.push(event.event.case === "message" ? event.event.value.content : (event.event.case ?? ""));

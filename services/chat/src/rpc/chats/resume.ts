@@ -21,13 +21,12 @@ export const resume: StreamHandler<Context, typeof ChatService.method.resume> = 
   let count = 0;
   let last = lastEventId;
   if (chat) {
-    const { signal } = call;
-    const reader = { db: context.pool, followers: context.followers };
+    const signal = AbortSignal.any([call.signal, context.stopping]);
     const isFuture = from.case === "since" && timestampDate(from.value) > context.now();
     const events =
       from.case === "since"
-        ? eventsSince(reader, chat, { since: timestampDate(from.value), replayOnly: replayOnly || isFuture }, signal)
-        : eventsAfter(reader, chat, { after: eventIdOf(from.value), replayOnly }, signal);
+        ? eventsSince(context, chat, { since: timestampDate(from.value), replayOnly: replayOnly || isFuture }, signal)
+        : eventsAfter(context, chat, { after: eventIdOf(from.value), replayOnly }, signal);
     for await (const { event, replayed } of events) {
       if (event.event.case === "message") count += 1;
       last = Math.max(last, Number(event.id));

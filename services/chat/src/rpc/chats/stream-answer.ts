@@ -14,12 +14,8 @@ export const streamAnswer: StreamHandler<Context, typeof ChatService.method.stre
 ) {
   try {
     const turn = await startTurn(context, request, call);
-    yield* turnEvents(
-      { db: context.pool, followers: context.followers },
-      turn,
-      eventIdOf(request.afterEventId),
-      call.signal,
-    );
+    const signal = AbortSignal.any([call.signal, context.stopping]);
+    yield* turnEvents(context, turn, eventIdOf(request.afterEventId), signal);
   } catch (error) {
     throw rpcError(error);
   }

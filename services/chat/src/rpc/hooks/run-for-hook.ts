@@ -1,6 +1,5 @@
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import type { AssistantRunService, RunForHookRequest } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
-import { unavailable } from "@toolgate/service-host/errors";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { isReleasedForHooks, runsReadOnlyForHooks } from "../../domain/assistants/exposure.ts";
@@ -76,7 +75,7 @@ async function untilEnded(
   if (ended) return ended;
   call.signal.throwIfAborted();
   // The caller repeats the call, and another process waits for the same turn.
-  if (stopping.aborted) throw unavailable("the service is stopping: repeat the call");
+  stopping.throwIfAborted();
   // It may have ended in the meantime.
   if (!(await turns.stop(chat))) {
     const late = await findTurn(pool, turn.id);
