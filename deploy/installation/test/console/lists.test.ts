@@ -50,13 +50,11 @@ describe.skipIf(!chromium)("the lists of the console", () => {
     const retry = page.getByRole("button", { name: "Retry" });
     await retry.waitFor();
     const clock = CLOCK.exec(await footerOf(page).innerText())?.[1];
-    // Neither the polls that fail nor the time of waiting for them take anything away.
-    for (let poll = 0; poll < 3; poll += 1) {
-      await page.waitForResponse(/ListKeys$/);
-      expect(await retry.isVisible()).toBe(true);
-      expect(await footerOf(page).innerText()).toBe(`Updated ${clock} · paused`);
-      expect(await rowOf(page, `key ${KEYS - 1}`).isVisible()).toBe(true);
-    }
+    // Neither a poll that fails nor the time of waiting for it takes anything away.
+    await page.waitForResponse(/ListKeys$/);
+    expect(await retry.isVisible()).toBe(true);
+    expect(await footerOf(page).innerText()).toBe(`Updated ${clock} · paused`);
+    expect(await rowOf(page, `key ${KEYS - 1}`).isVisible()).toBe(true);
     await page.unroute(/ListKeys$/);
     await retry.click();
     await rowOf(page, "key 0").waitFor();
