@@ -1,4 +1,9 @@
+import { createClient } from "@connectrpc/connect";
+import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { createLogger } from "@toolgate/service-host/logger";
 import { eventually } from "@toolgate/testbed/eventually";
+import { principalHeaders } from "@toolgate/testbed/principals";
+import { testTransport } from "@toolgate/testbed/transports";
 import { afterEach, describe, expect, it } from "vitest";
 import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
@@ -38,15 +43,22 @@ describe("lanes of turns", () => {
     await eventually(async () => expect((await statuses()).sort()).toEqual(["completed", "running", "running"]));
   });
 
-  it("[CHAT] turns begin without a wake-up too, when the broker is down", async () => {
+  it("[CHAT] turns begin without a wake-up too, and their events reach readers, when the broker is down", async () => {
     rig = await startChatRig();
     rig.model.answer((call) => {
       call.text("Hello.");
       call.finish();
     });
+    const log = createLogger({ service: "test", level: "silent" });
+    const transport = testTransport((router) => rig?.services[0]?.routes(router), log);
+    const { workspaceId, owner: userId } = rig.request("no-broker", "");
+    const principal = { userId, email: "u@example.test", workspaceId, workspace: "acme", role: "member" } as const;
     await rig.tools.nats.stop();
-    const turn = await rig.send("no-broker", "Hi");
-    await rig.untilDone(turn);
+    const request = { chatId: "no-broker", message: "Hi" };
+    const answer = createClient(ChatService, transport).streamAnswer(request, { headers: principalHeaders(principal) });
+    let text = "";
+    for await (const { event } of answer) if (event?.event.case === "message") text += event.event.value.content;
+    expect(text).toContain("Hello.");
     await rig.tools.nats.restart();
   });
 });
