@@ -190,9 +190,7 @@ function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string
     const unsent = await toolgate.pool.query(
       `select from tool_runner.audit_outbox union all select from outbound_webhook.audit_outbox
        union all select from inbound_hook.audit_outbox
-       union all select from chat.audit_outbox
-       union all select from tool_runner.tool_versions where name = any($1) and completed_at is null`,
-      [[MARKER, HOOKED]],
+       union all select from chat.audit_outbox`,
     );
     const done = replay.state === "REPLAY_STATE_DONE" && !replay.outstanding && audited && unsent.rowCount === 0;
     // Those of the key and of the hook.

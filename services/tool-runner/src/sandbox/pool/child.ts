@@ -50,7 +50,7 @@ export class Child implements AsyncDisposable {
   #steps: Step[] = [];
   #stepCount = 0;
   #codeCount = 0;
-  /** When it last reported progress. */
+  /** When it began its current step. */
   #progressAt: number;
   #isGivingBack = false;
   /** When the first run was cancelled that it still has. */
@@ -208,13 +208,16 @@ export class Child implements AsyncDisposable {
   }
 
   #receive({ done, messages }: ChildFrame, events: ChildEvents): void {
+    const isUp = !this.wasReady;
+    const current = this.#steps[0];
     this.ready = true;
     this.wasReady = true;
-    this.#progressAt = this.#now();
     this.#isGivingBack = false;
     const left = this.#steps.findIndex(({ number }) => number > done);
     this.#steps.splice(0, left < 0 ? this.#steps.length : left);
     for (const message of messages) events.onMessage(this, message);
+    // What it reports during a step, such as the starts that it gives back, is no progress of that step.
+    if (isUp || this.#steps[0] !== current) this.#progressAt = this.#now();
     events.onFrame(this);
   }
 }
