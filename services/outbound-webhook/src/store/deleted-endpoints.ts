@@ -11,8 +11,8 @@ const DELETE = `delete from outbound_webhook.endpoint where id in (
   select e.id from outbound_webhook.endpoint e
   where e.deleted_at < $1 and e.cancel_until is null
     and (select d.id from outbound_webhook.delivery d where d.endpoint_id = e.id order by d.id limit 1) is null
-    and (select u.event_id from outbound_webhook.undelivered u where u.endpoint_id = e.id
-      order by u.event_at, u.event_id limit 1) is null
+    and (select s.event_id from outbound_webhook.skipped_event s where s.endpoint_id = e.id
+      order by s.event_at, s.event_id limit 1) is null
     and (select r.id from outbound_webhook.replay r where r.endpoint_id = e.id
       order by r.started_at, r.id limit 1) is null
     and (select m.member_id from outbound_webhook.queue_member m

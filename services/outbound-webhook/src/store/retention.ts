@@ -19,17 +19,12 @@ const ROWS_PER_DELETE = 10_000;
 
 /** Deletes up to `$2` rows from before `$1`. */
 const DELETE_OLD = {
-  undelivered: `delete from outbound_webhook.undelivered where (endpoint_id, event_id) in (
-    select endpoint_id, event_id from outbound_webhook.undelivered where kept_from < $1
-    order by kept_from limit $2 for update skip locked)`,
-  replay: `with old as (
-    delete from outbound_webhook.replay where id in (
-      select id from outbound_webhook.replay where coalesce(finished_at, started_at) < $1
-      order by coalesce(finished_at, started_at) limit $2 for update skip locked)
-    returning id
-  ),
-  deliveries as (delete from outbound_webhook.replay_delivery using old where replay_id = old.id)
-  select from old`,
+  skipped_event: `delete from outbound_webhook.skipped_event where (endpoint_id, event_id) in (
+    select endpoint_id, event_id from outbound_webhook.skipped_event where body_at < $1
+    order by body_at limit $2 for update skip locked)`,
+  replay: `delete from outbound_webhook.replay where id in (
+    select id from outbound_webhook.replay where coalesce(finished_at, started_at) < $1
+    order by coalesce(finished_at, started_at) limit $2 for update skip locked)`,
   parked_message: `delete from outbound_webhook.parked_message where id in (
     select id from outbound_webhook.parked_message where parked_at < $1
     order by parked_at limit $2 for update skip locked)`,
@@ -65,7 +60,7 @@ async function keepWhileLocked(db: Queryable, now: Date): Promise<void> {
     await ensureDailyPartitions(db, { table, from: daysAgo(MAX_DAYS_LATE), days, fillfactor });
     await dropDailyPartitions(db, { table, before: daysAgo(keptDays) });
   }
-  await deleteOld(db, "undelivered", daysAgo(RETENTION_DAYS));
+  await deleteOld(db, "skipped_event", daysAgo(RETENTION_DAYS));
   await deleteOld(db, "replay", daysAgo(RETENTION_DAYS));
   await deleteOld(db, "parked_message", daysAgo(RETENTION_DAYS));
   await deleteOld(db, "moved_event", daysAgo(EVENT_RETENTION_DAYS));

@@ -31,8 +31,6 @@ describe("the cost of a search of the delivery log", () => {
     pool = createPool({ url: database.url, maxConnections: 2, applicationName: "cost" });
     await migrate({ pool, ...migrationsOf("outbound-webhook") });
     for (let day = 0; day < DAYS; day += 1) await maintainPartitions(pool, new Date(NOW.getTime() - day * DAY_MS));
-    // The undelivered events are not tested here.
-    await pool.query("alter table outbound_webhook.delivery disable trigger user");
     await fill();
     await addBacklog();
     await pool.query("vacuum (analyze) outbound_webhook.delivery, outbound_webhook.queue_item");
@@ -46,12 +44,12 @@ describe("the cost of a search of the delivery log", () => {
   async function fill(): Promise<void> {
     await pool.query(
       `insert into outbound_webhook.delivery
-         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, kind, status)
+         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, event_at, kind, status)
        select at, outbound_webhook.delivery_id(at), case when n % 10 = 0 then 'w-other' else 'w' end,
          case when n % 10 = 0 then 100 when n % 997 = 1 then ${QUIET_ENDPOINT} when n % 7 = 1 then ${OUTAGE_ENDPOINT}
            else ${BUSY_ENDPOINT} end,
          at, 'evt_' || n,
-         case when n % 20011 = 3 then 'custom.rare' when n % 10 < 4 then 'custom.t' || n % 12 else 'tool.completed' end,
+         case when n % 20011 = 3 then 'custom.rare' when n % 10 < 4 then 'custom.t' || n % 12 else 'tool.completed' end, at,
          case when n % 3001 = 3 then 'test' else 'event' end,
          case when n % 20 = 4 then 'failed' when n % 1009 = 5 then 'cancelled' else 'delivered' end
        from (

@@ -14,7 +14,7 @@ import {
   type UndeliveredFilter,
   type UndeliveredPlace,
   type UndeliveredRow,
-} from "../../store/undelivered/list.ts";
+} from "../../store/undelivered.ts";
 import { endpointKey, invalidArgument, refuseIf, requireEndpoint } from "../request-fields.ts";
 import { toUndeliveredEvent } from "./undelivered-message.ts";
 

@@ -4,7 +4,7 @@ import {
   UndeliveredReason,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { timestampOf } from "@toolgate/service-host/time";
-import type { UndeliveredReason as ReasonName, UndeliveredRow } from "../../store/undelivered/list.ts";
+import type { UndeliveredReason as ReasonName, UndeliveredRow } from "../../store/undelivered.ts";
 
 const REASON: Record<ReasonName, UndeliveredReason> = {
   failed: UndeliveredReason.FAILED,
