@@ -1,20 +1,22 @@
 import { MAX_ROWS_READ } from "@toolgate/postgres/log-search";
 import { migrate } from "@toolgate/postgres/migrate";
-import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createPool, type Pool, type Queryable } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
-import { explainingPool } from "@toolgate/testbed/plan-cost";
+import { addCost, explainingPool } from "@toolgate/testbed/plan-cost";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeliveryFilter } from "../../src/domain/delivery-filter.ts";
 import { MAX_LOOKED_AT, MAX_WAITING_COUNTED, readHealth } from "../../src/store/log/health.ts";
 import { searchDeliveries } from "../../src/store/log/search.ts";
 import { maintainPartitions } from "../../src/store/retention.ts";
+import { listUndelivered } from "../../src/store/undelivered.ts";
 
 const NOW = new Date("2026-11-10T12:00:00Z");
 const DAY_MS = 86_400_000;
 const DAYS = 31;
 const ROWS = 120_000;
 const BACKLOG = 1_500;
+const PAGE = 101;
 const INDEX_SCAN = /^Index (Only )?Scan$/;
 /** Each scan may read one row ahead in each partition, in a few steps. */
 const LOOKED_AHEAD_ROWS = 8 * DAYS;
@@ -148,6 +150,34 @@ describe("the cost of a search of the delivery log", () => {
     // Each of three searches looks at the first row of each partition.
     expect(cost.rows).toBeLessThanOrEqual(endpoints.length * (MAX_LOOKED_AT + 3 * DAYS * 2));
   });
+
+  it.each([95, 5])(
+    "[OUT] a page of undelivered events reads only its own rows, also when %i %% were not sent again",
+    async (percent) => {
+      await pool.query(
+        `insert into outbound_webhook.endpoint (id, workspace_id, workspace, url, events, secret, created_at)
+       values (${BUSY_ENDPOINT}, 'w', 'w', 'https://receiver.example/', '{}', '', $1) on conflict do nothing`,
+        [NOW],
+      );
+      await pool.query(
+        "update outbound_webhook.delivery set decides = abs(hashtext(event_id)) % 100 < $1 where status in ('failed', 'cancelled')",
+        [percent],
+      );
+      for (const types of [undefined, ["custom.t1", "tool.completed"]]) {
+        for (const newestFirst of [true, false]) {
+          const cost = { ways: new Set<string>(), rows: 0 };
+          const query = async ({ text, values }: { text: string; values: unknown[] }) => {
+            await addCost(pool, { text, values, prefix: "delivery_" }, cost);
+            return pool.query(text, values);
+          };
+          const filter = { workspaceId: "w", newestFirst, limit: PAGE, ...(types && { types }) };
+          expect(await listUndelivered({ query } as unknown as Queryable, filter)).toHaveLength(PAGE);
+          // Those of a page, of each type, with their delivery ids; the first row of each partition.
+          expect(cost.rows).toBeLessThanOrEqual(3 * PAGE + 2 * LOOKED_AHEAD_ROWS);
+        }
+      }
+    },
+  );
 
   it("[OUT-11] [NFR] reads no more rows when the table's statistics are out of date", async () => {
     await pool.query(
