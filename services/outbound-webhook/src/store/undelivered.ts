@@ -1,12 +1,10 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 
-export type UndeliveredReason = "failed" | "cancelled" | "skipped";
-
 export interface UndeliveredRow {
   eventId: string;
   eventType: string;
   endpointId: number;
-  reason: UndeliveredReason;
+  reason: "failed" | "cancelled" | "skipped";
   eventAt: Date;
   undeliveredAt: Date;
   error: string;
