@@ -28,8 +28,8 @@ describe("retention", () => {
   const insert = (at: Date) =>
     pool.query(
       `insert into outbound_webhook.delivery
-         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, kind)
-       values ($1, outbound_webhook.delivery_id($1), 'w', 1, $1, 'evt', 'custom.x', 'event')`,
+         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, event_at, kind)
+       values ($1, outbound_webhook.delivery_id($1), 'w', 1, $1, 'evt', 'custom.x', $1, 'event')`,
       [at],
     );
   const kept = async (): Promise<string[]> => {
@@ -84,7 +84,7 @@ describe("retention", () => {
     expect((await pool.query(`select from outbound_webhook.${table}`)).rowCount).toBe(0);
   });
 
-  it("[OUT] a deleted endpoint is kept as long as deliveries, undelivered events or replays refer to it, and then deleted", async () => {
+  it("[OUT] a deleted endpoint is kept as long as deliveries, skipped events or replays refer to it, and then deleted", async () => {
     const deletedAt = days(300);
     await maintainPartitions(pool, deletedAt);
     const { rows } = await pool.query(
@@ -93,18 +93,18 @@ describe("retention", () => {
        from generate_series(1, 1006) n returning id`,
       [deletedAt],
     );
-    const [live, delivered, undelivered, replayed, queued, busy] = rows.map((row) => row.id);
+    const [live, delivered, skipped, replayed, queued, busy] = rows.map((row) => row.id);
     const late = days(300 + EVENT_DAYS);
     await pool.query(
       `insert into outbound_webhook.delivery
-         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, kind)
-       values ($2, outbound_webhook.delivery_id($2), 'w', $1, $2, 'evt', 'custom.x', 'event')`,
+         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, event_at, kind)
+       values ($2, outbound_webhook.delivery_id($2), 'w', $1, $2, 'evt', 'custom.x', $2, 'event')`,
       [delivered, days(303)],
     );
     await pool.query(
-      `insert into outbound_webhook.undelivered
-         (endpoint_id, event_id, event_type, event_at, body_at, kept_from, state) values ($1, 'evt', 'custom.x', $2, $2, $2, 'delivered')`,
-      [undelivered, late],
+      `insert into outbound_webhook.skipped_event (endpoint_id, event_id, event_type, event_at, body_at)
+       values ($1, 'evt', 'custom.x', $2, $2)`,
+      [skipped, late],
     );
     await pool.query(
       `insert into outbound_webhook.replay (workspace_id, endpoint_id, from_at, to_at, everything, rate_per_second,
@@ -123,7 +123,7 @@ describe("retention", () => {
     await maintainPartitions(pool, late);
     expect(await left()).toHaveLength(1_006);
     await maintainPartitions(pool, new Date(late.getTime() + 1));
-    expect(await left()).toEqual([live, delivered, undelivered, replayed, queued, busy]);
+    expect(await left()).toEqual([live, delivered, skipped, replayed, queued, busy]);
     await pool.query("update outbound_webhook.endpoint set cancel_until = null");
     await pool.query("delete from outbound_webhook.queue_member");
     await maintainPartitions(pool, days(300 + 2 * EVENT_DAYS));

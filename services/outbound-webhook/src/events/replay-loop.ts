@@ -1,8 +1,8 @@
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
-import { ReplayStepFailed, type ReplaySteps } from "../store/replay/steps.ts";
+import type { ReplaySteps } from "../store/replay/steps.ts";
 
 interface ReplayLoopOptions {
-  steps: Pick<ReplaySteps, "step" | "postpone">;
+  steps: Pick<ReplaySteps, "step">;
   /** Signalled when a replay was started in this process. */
   wakeUp: WakeUp;
   announceWork: () => void;
@@ -16,18 +16,13 @@ const POLL_MS = 2_000;
 /** Pause while another replica works on the due replays. */
 const BUSY_WAIT_MS = 20;
 const FAILED_WAIT_MS = 1_000;
-/** How long a replay whose step failed is postponed, so that it does not delay the others. */
-const POSTPONE_MS = 10_000;
 
 /** Takes the steps of replays as they fall due, one at a time, until the signal fires. */
 export async function runReplays(options: ReplayLoopOptions): Promise<void> {
-  const { steps, wakeUp, now, signal, onError } = options;
+  const { wakeUp, signal, onError } = options;
   while (!signal.aborted) {
-    const waitMs = await stepOnce(options).catch(async (error: unknown) => {
+    const waitMs = await stepOnce(options).catch((error: unknown) => {
       onError(error);
-      if (error instanceof ReplayStepFailed) {
-        await steps.postpone(error.replayId, new Date(now().getTime() + POSTPONE_MS)).catch(onError);
-      }
       return FAILED_WAIT_MS;
     });
     if (waitMs > 0) await wakeUp.wait(waitMs, signal);
@@ -36,9 +31,9 @@ export async function runReplays(options: ReplayLoopOptions): Promise<void> {
 
 /** Resolves with how long to wait. */
 async function stepOnce({ steps, announceWork, now }: ReplayLoopOptions): Promise<number> {
-  const { worked, locked, nextAt } = await steps.step(now());
+  const { worked, nextAt } = await steps.step(now());
   // Needed even when the step made no deliveries: a dispatcher may have skipped the workspace while it was locked.
-  if (locked) announceWork();
+  if (worked) announceWork();
   const untilNextMs = nextAt ? nextAt.getTime() - now().getTime() : Number.POSITIVE_INFINITY;
   return Math.min(Math.max(untilNextMs, worked ? 0 : BUSY_WAIT_MS), POLL_MS);
 }

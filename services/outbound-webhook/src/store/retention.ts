@@ -1,7 +1,6 @@
 import { dropDailyPartitions, ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { type Pool, type Queryable, withClient } from "@toolgate/postgres/pool";
 import { MAX_DAYS_LATE } from "../domain/incoming-event.ts";
-import { removeDeletedEndpoints } from "./deleted-endpoints.ts";
 
 const DAY_MS = 86_400_000;
 /** Days of the delivery log. [OUT-16] */
@@ -16,26 +15,36 @@ const DELIVERY_FILLFACTOR = 70;
 const PARTITIONS_LOCK = 7_318_411;
 /** Few enough for the statement timeout on a slow disk. */
 const ROWS_PER_DELETE = 10_000;
+/** Each of them costs a few lookups in each partition of deliveries. */
+const ENDPOINTS_PER_DELETE = 500;
 
 /** Deletes up to `$2` rows from before `$1`. */
 const DELETE_OLD = {
-  undelivered: `delete from outbound_webhook.undelivered where (endpoint_id, event_id) in (
-    select endpoint_id, event_id from outbound_webhook.undelivered where kept_from < $1
-    order by kept_from limit $2 for update skip locked)`,
-  replay: `with old as (
-    delete from outbound_webhook.replay where id in (
-      select id from outbound_webhook.replay where coalesce(finished_at, started_at) < $1
-      order by coalesce(finished_at, started_at) limit $2 for update skip locked)
-    returning id
-  ),
-  deliveries as (delete from outbound_webhook.replay_delivery using old where replay_id = old.id)
-  select from old`,
+  skipped_event: `delete from outbound_webhook.skipped_event where (endpoint_id, event_id) in (
+    select endpoint_id, event_id from outbound_webhook.skipped_event where body_at < $1
+    order by body_at limit $2 for update skip locked)`,
+  replay: `delete from outbound_webhook.replay where id in (
+    select id from outbound_webhook.replay where coalesce(finished_at, started_at) < $1
+    order by coalesce(finished_at, started_at) limit $2 for update skip locked)`,
   parked_message: `delete from outbound_webhook.parked_message where id in (
     select id from outbound_webhook.parked_message where parked_at < $1
     order by parked_at limit $2 for update skip locked)`,
   moved_event: `delete from outbound_webhook.moved_event where id in (
     select id from outbound_webhook.moved_event where stored_at < $1
     order by stored_at limit $2 for update skip locked)`,
+  // Those to which nothing refers any more. Looks up each of them separately: the orders and limits keep the planner from
+  // reading whole tables.
+  endpoint: `delete from outbound_webhook.endpoint where id in (
+  select e.id from outbound_webhook.endpoint e
+  where e.deleted_at < $1 and e.cancel_until is null
+    and (select d.id from outbound_webhook.delivery d where d.endpoint_id = e.id order by d.id limit 1) is null
+    and (select s.event_id from outbound_webhook.skipped_event s where s.endpoint_id = e.id
+      order by s.event_at, s.event_id limit 1) is null
+    and (select r.id from outbound_webhook.replay r where r.endpoint_id = e.id
+      order by r.started_at, r.id limit 1) is null
+    and (select m.member_id from outbound_webhook.queue_member m
+      where m.group_id = e.workspace_id and m.member_id = e.id) is null
+  order by e.deleted_at limit $2 for update of e skip locked)`,
 };
 
 /**
@@ -65,17 +74,22 @@ async function keepWhileLocked(db: Queryable, now: Date): Promise<void> {
     await ensureDailyPartitions(db, { table, from: daysAgo(MAX_DAYS_LATE), days, fillfactor });
     await dropDailyPartitions(db, { table, before: daysAgo(keptDays) });
   }
-  await deleteOld(db, "undelivered", daysAgo(RETENTION_DAYS));
+  await deleteOld(db, "skipped_event", daysAgo(RETENTION_DAYS));
   await deleteOld(db, "replay", daysAgo(RETENTION_DAYS));
   await deleteOld(db, "parked_message", daysAgo(RETENTION_DAYS));
   await deleteOld(db, "moved_event", daysAgo(EVENT_RETENTION_DAYS));
-  await removeDeletedEndpoints(db, daysAgo(EVENT_RETENTION_DAYS));
+  await deleteOld(db, "endpoint", daysAgo(EVENT_RETENTION_DAYS), ENDPOINTS_PER_DELETE);
 }
 
 /** Deletes a table's rows from before this time, in batches. */
-export async function deleteOld(db: Queryable, table: keyof typeof DELETE_OLD, before: Date): Promise<void> {
+export async function deleteOld(
+  db: Queryable,
+  table: keyof typeof DELETE_OLD,
+  before: Date,
+  rowsPerDelete = ROWS_PER_DELETE,
+): Promise<void> {
   for (;;) {
-    const { rowCount } = await db.query(DELETE_OLD[table], [before, ROWS_PER_DELETE]);
-    if ((rowCount ?? 0) < ROWS_PER_DELETE) return;
+    const { rowCount } = await db.query(DELETE_OLD[table], [before, rowsPerDelete]);
+    if ((rowCount ?? 0) < rowsPerDelete) return;
   }
 }

@@ -49,8 +49,8 @@ export async function startBacklogDatabase(now: Date): Promise<BacklogDatabase> 
          ),
          deliveries as (
            insert into outbound_webhook.delivery
-             (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, kind)
-           select $1, outbound_webhook.delivery_id($1), $2, $3, created_at, id, 'custom.x', 'event' from events
+             (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, event_at, kind)
+           select $1, outbound_webhook.delivery_id($1), $2, $3, created_at, id, 'custom.x', created_at, 'event' from events
            returning id, created_at
          )
          insert into outbound_webhook.queue_item (item_id, group_id, member_id, created_at, due_at)

@@ -1,20 +1,22 @@
 import { MAX_ROWS_READ } from "@toolgate/postgres/log-search";
 import { migrate } from "@toolgate/postgres/migrate";
-import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createPool, type Pool, type Queryable } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
-import { explainingPool } from "@toolgate/testbed/plan-cost";
+import { addCost, explainingPool } from "@toolgate/testbed/plan-cost";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeliveryFilter } from "../../src/domain/delivery-filter.ts";
 import { MAX_LOOKED_AT, MAX_WAITING_COUNTED, readHealth } from "../../src/store/log/health.ts";
 import { searchDeliveries } from "../../src/store/log/search.ts";
 import { maintainPartitions } from "../../src/store/retention.ts";
+import { listUndelivered } from "../../src/store/undelivered.ts";
 
 const NOW = new Date("2026-11-10T12:00:00Z");
 const DAY_MS = 86_400_000;
 const DAYS = 31;
 const ROWS = 120_000;
 const BACKLOG = 1_500;
+const PAGE = 101;
 const INDEX_SCAN = /^Index (Only )?Scan$/;
 /** Each scan may read one row ahead in each partition, in a few steps. */
 const LOOKED_AHEAD_ROWS = 8 * DAYS;
@@ -31,8 +33,6 @@ describe("the cost of a search of the delivery log", () => {
     pool = createPool({ url: database.url, maxConnections: 2, applicationName: "cost" });
     await migrate({ pool, ...migrationsOf("outbound-webhook") });
     for (let day = 0; day < DAYS; day += 1) await maintainPartitions(pool, new Date(NOW.getTime() - day * DAY_MS));
-    // The undelivered events are not tested here.
-    await pool.query("alter table outbound_webhook.delivery disable trigger user");
     await fill();
     await addBacklog();
     await pool.query("vacuum (analyze) outbound_webhook.delivery, outbound_webhook.queue_item");
@@ -46,12 +46,12 @@ describe("the cost of a search of the delivery log", () => {
   async function fill(): Promise<void> {
     await pool.query(
       `insert into outbound_webhook.delivery
-         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, kind, status)
+         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, event_at, kind, status)
        select at, outbound_webhook.delivery_id(at), case when n % 10 = 0 then 'w-other' else 'w' end,
          case when n % 10 = 0 then 100 when n % 997 = 1 then ${QUIET_ENDPOINT} when n % 7 = 1 then ${OUTAGE_ENDPOINT}
            else ${BUSY_ENDPOINT} end,
          at, 'evt_' || n,
-         case when n % 20011 = 3 then 'custom.rare' when n % 10 < 4 then 'custom.t' || n % 12 else 'tool.completed' end,
+         case when n % 20011 = 3 then 'custom.rare' when n % 10 < 4 then 'custom.t' || n % 12 else 'tool.completed' end, at,
          case when n % 3001 = 3 then 'test' else 'event' end,
          case when n % 20 = 4 then 'failed' when n % 1009 = 5 then 'cancelled' else 'delivered' end
        from (
@@ -150,6 +150,34 @@ describe("the cost of a search of the delivery log", () => {
     // Each of three searches looks at the first row of each partition.
     expect(cost.rows).toBeLessThanOrEqual(endpoints.length * (MAX_LOOKED_AT + 3 * DAYS * 2));
   });
+
+  it.each([95, 5])(
+    "[OUT] a page of undelivered events reads only its own rows, also when %i %% were not sent again",
+    async (percent) => {
+      await pool.query(
+        `insert into outbound_webhook.endpoint (id, workspace_id, workspace, url, events, secret, created_at)
+       values (${BUSY_ENDPOINT}, 'w', 'w', 'https://receiver.example/', '{}', '', $1) on conflict do nothing`,
+        [NOW],
+      );
+      await pool.query(
+        "update outbound_webhook.delivery set decides = abs(hashtext(event_id)) % 100 < $1 where status in ('failed', 'cancelled')",
+        [percent],
+      );
+      for (const types of [undefined, ["custom.t1", "tool.completed"]]) {
+        for (const newestFirst of [true, false]) {
+          const cost = { ways: new Set<string>(), rows: 0 };
+          const query = async ({ text, values }: { text: string; values: unknown[] }) => {
+            await addCost(pool, { text, values, prefix: "delivery_" }, cost);
+            return pool.query(text, values);
+          };
+          const filter = { workspaceId: "w", newestFirst, limit: PAGE, ...(types && { types }) };
+          expect(await listUndelivered({ query } as unknown as Queryable, filter)).toHaveLength(PAGE);
+          // Those of a page, of each type, with their delivery ids; the first row of each partition.
+          expect(cost.rows).toBeLessThanOrEqual(3 * PAGE + 2 * LOOKED_AHEAD_ROWS);
+        }
+      }
+    },
+  );
 
   it("[OUT-11] [NFR] reads no more rows when the table's statistics are out of date", async () => {
     await pool.query(

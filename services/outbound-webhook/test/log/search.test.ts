@@ -53,8 +53,8 @@ describe("a search of the delivery log", () => {
     const columns = [column("at"), column("id"), column("endpoint"), column("event"), column("type"), column("status")];
     await rig.pool.query(
       `insert into outbound_webhook.delivery
-         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, status, kind)
-       select at, id, $1, endpoint, at, event, type, status, kind
+         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, event_at, status, kind)
+       select at, id, $1, endpoint, at, event, type, at, status, kind
        from unnest($2::timestamptz[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[])
          as given (at, id, endpoint, event, type, status, kind)`,
       [workspaceId, ...columns, column("kind")],

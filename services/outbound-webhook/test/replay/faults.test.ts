@@ -59,6 +59,7 @@ describe("a replay under faults", () => {
     await pool.end();
     expect(await scene.get(replayId)).toMatchObject({ considered: 0, sent: 0 });
     expect(await scene.deliveries()).toEqual([]);
+    rig.clock.advance(10 * SECOND_MS);
     expect(await scene.replica().step(rig.clock.now())).toMatchObject({ worked: true, made: 3 });
   });
 

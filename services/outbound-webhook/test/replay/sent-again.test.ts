@@ -16,8 +16,15 @@ describe("how often an event is sent to an endpoint again", () => {
   });
   afterEach(() => scene[Symbol.asyncDispose]());
 
-  const setSentAgain = (eventId: string, times: number) =>
-    rig.pool.query("update outbound_webhook.undelivered set sent_again = $2 where event_id = $1", [eventId, times]);
+  /** Adds resends of the past. */
+  const addResends = (endpointId: bigint, eventId: string, times: number) =>
+    rig.pool.query(
+      `insert into outbound_webhook.delivery (created_at, id, workspace_id, endpoint_id, event_created_at, event_id,
+         event_type, event_at, kind, status, decides)
+       select $3, outbound_webhook.delivery_id($3), 'w', $1, created_at, id, type, created_at, 'resend', 'failed', false
+       from (select * from outbound_webhook.event where id = $2 limit 1) event, generate_series(1, $4)`,
+      [endpointId, eventId, rig.clock.now(), times],
+    );
   const log = () => rig.deliveries({ workspaceId: "w" });
   const resendEvent = async (eventId: string) => {
     const { deliveries } = await log().listDeliveries({ eventId });
@@ -32,7 +39,7 @@ describe("how often an event is sent to an endpoint again", () => {
     const { deliveries } = await log().listDeliveries({ eventId: eventIds[0] ?? "" });
     const [one, two] = deliveries.map(({ id }) => id);
     await log().resendDelivery({ deliveryId: one ?? "" });
-    await setSentAgain(eventIds[0] ?? "", MAX_SENT_AGAIN - 1);
+    await addResends(deliveries[0]?.endpointId ?? 0n, eventIds[0] ?? "", MAX_SENT_AGAIN - 2);
     await log().resendDelivery({ deliveryId: one ?? "" });
     const { deliveries: resent } = await log().listDeliveries({ eventId: eventIds[0] ?? "" });
     for (const deliveryId of [one, resent[0]?.id]) {
@@ -44,14 +51,14 @@ describe("how often an event is sent to an endpoint again", () => {
     }
     await log().resendDelivery({ deliveryId: two ?? "" });
     await resendEvent(eventIds[1] ?? "");
-    expect(await scene.deliveries()).toHaveLength(4 + 2 + 2);
+    expect(await scene.deliveries()).toHaveLength(4 + MAX_SENT_AGAIN + 2);
   });
 
   it("[OUT] replays count too, and skip events that were sent 100 times", async () => {
     const { id, eventIds } = await scene.backlog(3);
     const [spent = "", last = "", other = ""] = eventIds;
-    await setSentAgain(spent, MAX_SENT_AGAIN);
-    await setSentAgain(last, MAX_SENT_AGAIN - 1);
+    await addResends(id, spent, MAX_SENT_AGAIN);
+    await addResends(id, last, MAX_SENT_AGAIN - 1);
     rig.receiver.behave(() => ({ status: 410 }));
     await rig.start(["dispatcher", "worker"]);
     expect(await scene.done(await scene.start(id))).toMatchObject({ considered: 3, sent: 2, failed: 2, skipped: 1 });
@@ -60,7 +67,7 @@ describe("how often an event is sent to an endpoint again", () => {
 
     const failed = await rig.report({ workspaceId: "w" });
     await eventually(async () => (await scene.undelivered()) === 4);
-    await setSentAgain(failed, MAX_SENT_AGAIN);
+    await addResends(id, failed, MAX_SENT_AGAIN);
     rig.receiver.behave(() => ({}));
     rig.clock.advance(SECOND_MS);
     const range = { ...scene.wholeRange(), selection: ReplaySelection.ALL };

@@ -49,14 +49,21 @@ export function rateOf(requested: number): number {
 }
 
 export function toReplay(row: ReplayRow, now: Date): MessageInitShape<typeof ReplaySchema> {
-  const { id, endpointId, range, state, position, walked: _, startedAt, finishedAt, ...rest } = row;
+  const { id, endpointId, range, state, own, position, startedAt, finishedAt, ratePerSecond, ...rest } = row;
+  const { eventsAtStart, moreAtStart, considered, sent, skipped, startedBy, cancelledBy } = rest;
   const estimatedEnd = estimatedEndOf(row, now);
+  // Those that have ended since the last step are not counted in the row yet.
+  const ownWith = (...statuses: (string | null)[]) => own.filter(({ status }) => statuses.includes(status)).length;
   return {
-    ...rest,
+    ...{ ratePerSecond, eventsAtStart, moreAtStart, considered, sent, skipped, startedBy, cancelledBy },
     id: BigInt(id),
     endpointId: BigInt(endpointId),
     range: toRange(range),
     state: STATE[state],
+    delivered: row.delivered + ownWith("delivered"),
+    failed: row.failed + ownWith("failed"),
+    cancelled: row.cancelled + ownWith("cancelled", null),
+    outstanding: ownWith("pending", "retrying"),
     position: timestampOf(position),
     startedAt: timestampOf(startedAt),
     ...(estimatedEnd && { estimatedEnd: timestampOf(estimatedEnd) }),

@@ -2,7 +2,7 @@ import type { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { countUndelivered as countRows } from "../../store/undelivered/list.ts";
+import { countUndelivered as countRows } from "../../store/undelivered.ts";
 import { endpointKey, noSuchEndpoint } from "../request-fields.ts";
 
 const MAX_EVENTS_COUNTED = 10_000;

@@ -1,12 +1,15 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   type ListUndeliveredRequest,
+  type UndeliveredEventSchema,
   UndeliveredOrder,
+  UndeliveredReason,
   type UndeliveredService,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
-import { requestTime } from "@toolgate/service-host/time";
+import { requestTime, timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { typesViolation } from "../../domain/endpoint.ts";
 import {
@@ -14,9 +17,14 @@ import {
   type UndeliveredFilter,
   type UndeliveredPlace,
   type UndeliveredRow,
-} from "../../store/undelivered/list.ts";
+} from "../../store/undelivered.ts";
 import { endpointKey, invalidArgument, refuseIf, requireEndpoint } from "../request-fields.ts";
-import { toUndeliveredEvent } from "./undelivered-message.ts";
+
+const REASON: Record<UndeliveredRow["reason"], UndeliveredReason> = {
+  failed: UndeliveredReason.FAILED,
+  cancelled: UndeliveredReason.CANCELLED,
+  skipped: UndeliveredReason.SKIPPED,
+};
 
 const EVENT_ID = /^evt_[0-9a-f]{32}$/;
 
@@ -56,6 +64,17 @@ function filterOf(request: ListUndeliveredRequest, principal: Principal): Omit<U
     ...(from && { from }),
     ...(to && { to }),
     ...(after && { after }),
+  };
+}
+
+function toUndeliveredEvent(row: UndeliveredRow): MessageInitShape<typeof UndeliveredEventSchema> {
+  const { endpointId, reason, eventAt, undeliveredAt, ...rest } = row;
+  return {
+    ...rest,
+    endpointId: BigInt(endpointId),
+    reason: REASON[reason],
+    eventAt: timestampOf(eventAt),
+    undeliveredAt: timestampOf(undeliveredAt),
   };
 }
 

@@ -69,7 +69,8 @@ moved as (
   returning id
 ),
 subscribers as materialized (
-  select incoming.id, incoming.created_at, incoming.workspace_id, e.id as endpoint_id, e.active
+  select incoming.id, incoming.created_at, incoming.workspace_id, e.id as endpoint_id, e.active,
+    least(incoming.moved_from, incoming.created_at) as event_at
   from incoming
   cross join lateral (
     select id, active, events, tools from outbound_webhook.endpoint
@@ -82,11 +83,8 @@ subscribers as materialized (
 ),
 new_events as (
   insert into outbound_webhook.event
-    (created_at, id, workspace_id, type, hop, body, request_id, traceparent, tracestate, skipped_endpoints)
-  select created_at, id, workspace_id, type, hop, body, request_id, traceparent, tracestate, (
-    select array_agg(s.endpoint_id) from subscribers s
-    where s.id = incoming.id and s.created_at = incoming.created_at and not s.active
-  )
+    (created_at, id, workspace_id, type, hop, body, request_id, traceparent, tracestate)
+  select created_at, id, workspace_id, type, hop, body, request_id, traceparent, tracestate
   from incoming
   where moved_from is null or id in (select id from moved)
   on conflict do nothing
@@ -94,11 +92,19 @@ new_events as (
 ),
 new_deliveries as (
   insert into outbound_webhook.delivery
-    (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, kind, next_attempt_at)
-  select $7, outbound_webhook.delivery_id($7), e.workspace_id, s.endpoint_id, e.created_at, e.id, e.type, 'event', $7
+    (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, event_at, kind, next_attempt_at)
+  select $7, outbound_webhook.delivery_id($7), e.workspace_id, s.endpoint_id, e.created_at, e.id, e.type, s.event_at,
+    'event', $7
   from new_events e
   join subscribers s on s.id = e.id and s.created_at = e.created_at and s.active
   returning id, workspace_id, endpoint_id, created_at
+),
+skipped as (
+  insert into outbound_webhook.skipped_event (endpoint_id, event_id, event_type, event_at, body_at)
+  select s.endpoint_id, e.id, e.type, s.event_at, e.created_at
+  from new_events e
+  join subscribers s on s.id = e.id and s.created_at = e.created_at and not s.active
+  on conflict do nothing
 ),
 queued as materialized (
   select id as item_id, workspace_id as group_id, endpoint_id as member_id, created_at as due_at, created_at

@@ -4,6 +4,7 @@ import { createdAtOf, newTimedId } from "@toolgate/postgres/timed-id";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import { MAX_SENT_AGAIN } from "../../domain/sent-again.ts";
 import { type EndpointKey, findEndpoint, lockWorkspace } from "../endpoint.ts";
+import { deliveriesOf } from "../undelivered.ts";
 import { addDeliveries, copyEvents } from "./add.ts";
 
 /** Deliveries that a user requests. */
@@ -20,9 +21,9 @@ const ADD_TEST_EVENT = `insert into outbound_webhook.event (created_at, id, work
 values ($1, $2, $3, $6, 1, $4, $5)`;
 
 const FIND_DELIVERY = `select d.endpoint_id as "endpointId", d.event_id as "eventId", d.event_type as "eventType",
-  d.event_created_at as "bodyAt", d.kind, e.active and e.deleted_at is null as active, e.deleted_at is null as exists,
-  (select u.sent_again from outbound_webhook.undelivered u
-   where u.endpoint_id = d.endpoint_id and u.event_id = d.event_id) as "sentAgain"
+  d.event_at as "eventAt", d.event_created_at as "bodyAt", d.kind, e.active and e.deleted_at is null as active,
+  e.deleted_at is null as exists,
+  (select count(*) from ${deliveriesOf("d.event_id", "d.endpoint_id")} and o.kind <> 'event') as "sentAgain"
 from outbound_webhook.delivery d join outbound_webhook.endpoint e on e.id = d.endpoint_id
 where d.created_at = $1 and d.id = $2 and d.workspace_id = $3`;
 
@@ -34,7 +35,7 @@ export function createSingleDeliveryStore(pool: Pool, queue: FairQueue): SingleD
         if (!(await findEndpoint(db, key))) return undefined;
         await db.query(ADD_TEST_EVENT, [now, event.id, key.workspaceId, event.body, currentRequestId(), event.type]);
         const id = newTimedId(now);
-        const delivery = { id, eventId: event.id, eventType: event.type, bodyAt: now };
+        const delivery = { id, eventId: event.id, eventType: event.type, eventAt: now, bodyAt: now };
         await addDeliveries(db, queue, { ...key, kind: "test" }, [delivery], now);
         return id;
       }),

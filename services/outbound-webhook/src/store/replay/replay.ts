@@ -1,24 +1,49 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import { newRandomId } from "@toolgate/postgres/random-id";
 import { type EndpointKey, lockWorkspace } from "../endpoint.ts";
+import { IS_UNDELIVERED } from "../undelivered.ts";
 import type { ReplayRange } from "./preview.ts";
+
+export interface ReplayedEvent {
+  eventId: string;
+  eventType: string;
+  eventAt: Date;
+}
+
+/** A delivery that a replay has made and not yet counted as ended. */
+export interface OwnDelivery extends ReplayedEvent {
+  id: string;
+  /** Null: its partition was dropped. */
+  status: "pending" | "retrying" | "delivered" | "failed" | "cancelled" | null;
+  /** Whether it leaves its event undelivered. */
+  undelivered: boolean;
+  /** Null when it is not in the queue. */
+  dueAt: Date | null;
+  leased: boolean;
+}
 
 export interface ReplayRow {
   id: number;
+  workspaceId: string;
   endpointId: number;
   range: ReplayRange;
   ratePerSecond: number;
+  /** "cancelled": also once its endpoint is deleted. */
   state: "running" | "paused" | "done" | "cancelled";
   eventsAtStart: number;
   moreAtStart: boolean;
   considered: number;
   sent: number;
+  /** This and the next two without `own`. */
   delivered: number;
   failed: number;
-  skipped: number;
   cancelled: number;
-  outstanding: number;
+  skipped: number;
+  own: OwnDelivery[];
+  /** The last row of the range that was read: its time, and the id of the event or of its first delivery. */
   position: Date;
+  cursorId: string;
+  /** Whether the end of the range is reached. */
   walked: boolean;
   startedAt: Date;
   startedBy: string;
@@ -90,26 +115,25 @@ export async function startReplay(
   return target.busy ? "endpoint-busy" : "workspace-busy";
 }
 
-/** Adds the deliveries that have ended since the last step, which the replay has not counted yet. */
-const SELECT = `select r.id, r.endpoint_id as "endpointId", r.from_at as "from", r.to_at as "to", r.types, r.everything,
-  r.rate_per_second as "ratePerSecond",
+/** Looks up each delivery separately: the limits keep the planner from reading whole tables. */
+const SELECT = `select r.id, r.workspace_id as "workspaceId", r.endpoint_id as "endpointId", r.from_at as "from",
+  r.to_at as "to", r.types, r.everything, r.rate_per_second as "ratePerSecond",
   case when r.state <> 'running' or e.active then r.state when e.deleted_at is null then 'paused' else 'cancelled' end as state,
-  r.events_at_start as "eventsAtStart", r.more_at_start as "moreAtStart", r.considered, r.sent, r.skipped,
-  r.cursor_at as position, r.walked, r.started_at as "startedAt", r.started_by as "startedBy",
-  r.finished_at as "finishedAt", r.cancelled_by as "cancelledBy", r.delivered + own.delivered as delivered,
-  r.failed + own.failed as failed, r.cancelled + own.cancelled as cancelled, own.outstanding
+  r.events_at_start as "eventsAtStart", r.more_at_start as "moreAtStart", r.considered, r.sent, r.delivered, r.failed,
+  r.cancelled, r.skipped, r.cursor_at as position, r.cursor_id as "cursorId", r.walked, r.started_at as "startedAt",
+  r.started_by as "startedBy", r.finished_at as "finishedAt", r.cancelled_by as "cancelledBy", own.deliveries as own
 from outbound_webhook.replay r
 join outbound_webhook.endpoint e on e.id = r.endpoint_id
 cross join lateral (
-  select count(*) filter (where d.status = 'delivered')::integer as delivered,
-    count(*) filter (where d.status = 'failed')::integer as failed,
-    count(*) filter (where coalesce(d.status, 'cancelled') = 'cancelled')::integer as cancelled,
-    count(*) filter (where d.status in ('pending', 'retrying'))::integer as outstanding
-  from outbound_webhook.replay_delivery m
+  select coalesce(json_agg(json_build_object('id', made.id, 'status', d.status, 'eventId', d.event_id,
+    'eventType', d.event_type, 'eventAt', d.event_at, 'undelivered', ${IS_UNDELIVERED}, 'dueAt', q.due_at,
+    'leased', q.lease_until is not null) order by made.id), '[]') as deliveries
+  from unnest(r.open_ids) as made (id)
   left join lateral (
-    select status from outbound_webhook.delivery where created_at = m.created_at and id = m.delivery_id limit 1
+    select * from outbound_webhook.delivery d
+    where d.endpoint_id = r.endpoint_id and d.id = made.id and d.created_at >= r.started_at limit 1
   ) d on true
-  where m.replay_id = r.id
+  left join lateral (select * from outbound_webhook.queue_item where item_id = made.id limit 1) q on true
 ) own`;
 
 /** Undefined when the workspace has no such replay. */
@@ -140,6 +164,11 @@ export async function listReplays(
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the shape is that of SELECT
-function toReplay({ from, to, types, everything, ...row }: any): ReplayRow {
-  return { ...row, range: { from, to, types: types ?? undefined, everything } };
+function toReplay({ from, to, types, everything, own, ...row }: any): ReplayRow {
+  const deliveries = own.map((delivery: { eventAt: string; dueAt: string | null }) => ({
+    ...delivery,
+    eventAt: new Date(delivery.eventAt),
+    dueAt: delivery.dueAt && new Date(delivery.dueAt),
+  }));
+  return { ...row, range: { from, to, types: types ?? undefined, everything }, own: deliveries };
 }

@@ -1,82 +1,79 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { inTransaction, type Pool, type Queryable } from "@toolgate/postgres/pool";
-import { lockDueReplay, lockReplay, nextStepAt } from "./job.ts";
-import { takeStep, workUnderLock } from "./work.ts";
+import { lockWorkspace } from "../endpoint.ts";
+import { findReplay, type ReplayRow } from "./replay.ts";
+import { workOn } from "./work.ts";
+
+/** How long a replay whose step failed is postponed, so that it does not delay the others. */
+const FAILED_WAIT_MS = 10_000;
+
+interface ReplayKey {
+  workspaceId: string;
+  replayId: number;
+}
 
 interface ReplayStep {
-  /** Whether there was a replay to work on. */
+  /** Whether there was a replay to work on. A dispatcher may have skipped its workspace, which was locked. */
   worked: boolean;
-  /** Whether the step locked the workspace's queue, so that a dispatcher may have skipped the workspace. */
-  locked: boolean;
   /** Deliveries made. */
   made: number;
   /** When the next step of any replay is due; undefined when there is none. */
   nextAt: Date | undefined;
 }
 
-/** A step of this replay failed, and had no effect. */
-export class ReplayStepFailed extends Error {
-  readonly replayId: number;
-  constructor(replayId: number, cause: unknown) {
-    super(`step of the replay ${replayId}`, { cause });
-    this.replayId = replayId;
-  }
+export interface ReplaySteps {
+  /** Takes the next step of the replay that has been due longest and that no other process works on. */
+  step(now: Date): Promise<ReplayStep>;
+  /** Ends a replay and cancels its waiting deliveries; `audit` runs in the same transaction. False: no such replay. */
+  cancel(replay: ReplayKey, by: string, now: Date, audit: (db: Queryable) => Promise<void>): Promise<boolean>;
 }
 
-export interface ReplaySteps {
-  /**
-   * Takes the next step of the replay that has been due longest and that no other process works on. Throws
-   * `ReplayStepFailed` when it fails with that replay.
-   */
-  step(now: Date): Promise<ReplayStep>;
-  /** Postpones a replay whose step failed. */
-  postpone(replayId: number, until: Date): Promise<void>;
-  /** Ends a replay and cancels its waiting deliveries; `audit` runs in the same transaction. False: no such replay. */
-  cancel(
-    replay: { workspaceId: string; replayId: number },
-    by: string,
-    now: Date,
-    audit: (db: Queryable) => Promise<void>,
-  ): Promise<boolean>;
-}
+const LOCK_DUE = `select workspace_id as "workspaceId", id as "replayId" from outbound_webhook.replay
+where next_step_at <= $1 order by next_step_at limit 1 for update skip locked`;
+const LOCK_ONE = "select from outbound_webhook.replay where workspace_id = $1 and id = $2 for update";
+const NEXT_STEP = "select min(next_step_at) as at from outbound_webhook.replay where next_step_at is not null";
+const POSTPONE = "update outbound_webhook.replay set next_step_at = $2 where id = $1 and next_step_at < $2";
 
 /**
  * A step is one transaction that locks the replay's row, makes deliveries and moves the replay's position: after a
  * crash, all of that has happened or nothing. [OUT-57]
  */
 export function createReplaySteps(pool: Pool, queue: FairQueue): ReplaySteps {
+  const nextStepAt = async (): Promise<Date | undefined> => (await pool.query(NEXT_STEP)).rows[0].at ?? undefined;
   return {
     async step(now) {
-      const nextAt = await nextStepAt(pool);
-      if (nextAt === undefined || nextAt > now) return { worked: false, locked: false, made: 0, nextAt };
-      const taken = await inTransaction(pool, async (db) => {
-        const replay = await lockDueReplay(db, now);
-        if (!replay) return { worked: false, locked: false, made: 0 };
-        try {
-          return { worked: true, ...(await takeStep(db, queue, replay, now)) };
-        } catch (error) {
-          throw new ReplayStepFailed(replay.id, error);
-        }
-      });
-      return { ...taken, nextAt: await nextStepAt(pool) };
+      const nextAt = await nextStepAt();
+      if (nextAt === undefined || nextAt > now) return { worked: false, made: 0, nextAt };
+      let due: ReplayKey | undefined;
+      try {
+        const made = await inTransaction(pool, async (db) => {
+          due = (await db.query(LOCK_DUE, [now])).rows[0];
+          return due && workOn(db, queue, await lockAndFind(db, due), now);
+        });
+        return { worked: due !== undefined, made: made ?? 0, nextAt: await nextStepAt() };
+      } catch (error) {
+        if (due) await pool.query(POSTPONE, [due.replayId, new Date(now.getTime() + FAILED_WAIT_MS)]);
+        throw error;
+      }
     },
-    async postpone(replayId, until) {
-      await pool.query("update outbound_webhook.replay set next_step_at = $2 where id = $1 and next_step_at < $2", [
-        replayId,
-        until,
-      ]);
-    },
-    cancel: ({ workspaceId, replayId }, by, now, audit) =>
+    cancel: (key, by, now, audit) =>
       inTransaction(pool, async (db) => {
-        const replay = await lockReplay(db, workspaceId, replayId);
-        if (!replay) return false;
+        const { rowCount } = await db.query(LOCK_ONE, [key.workspaceId, key.replayId]);
+        if (rowCount === 0) return false;
         await audit(db);
-        if (replay.state === "running") {
-          replay.state = "cancelled";
-          replay.cancelledBy = by;
-          await workUnderLock(db, queue, replay, now);
+        const replay = await lockAndFind(db, key);
+        if (replay.finishedAt === null) {
+          await workOn(db, queue, { ...replay, state: "cancelled", cancelledBy: by }, now);
         }
         return true;
       }),
   };
+}
+
+/** The lock comes first, so that the replay's deliveries are read as they are after it. */
+async function lockAndFind(db: Queryable, key: ReplayKey): Promise<ReplayRow> {
+  await lockWorkspace(db, key.workspaceId);
+  const replay = await findReplay(db, key);
+  if (!replay) throw new Error(`there is no replay ${key.replayId}`);
+  return replay;
 }

@@ -1,163 +1,153 @@
 import { type FairQueue, fullCaps } from "@toolgate/postgres/fair-queue/caps";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { MAX_SENT_AGAIN } from "../../domain/sent-again.ts";
-import { lockWorkspace } from "../endpoint.ts";
-import { endpointOf, type ReplayJob, saveReplay } from "./job.ts";
-import {
-  cancelDeliveries,
-  forgetDeliveries,
-  makeDeliveries,
-  type OwnDelivery,
-  readOwnDeliveries,
-} from "./own-deliveries.ts";
-import { type RangeEvent, readRange } from "./range.ts";
+import { newTimedId } from "@toolgate/postgres/timed-id";
+import { addDeliveries, copyEvents } from "../deliveries/add.ts";
+import { type RangeEvent, readRange, sendable } from "./range.ts";
+import type { OwnDelivery, ReplayedEvent, ReplayRow } from "./replay.ts";
 
-/** Rows that a step reads first to find the next one to send, which is often the first. */
-const ROWS_PER_LOOK = 20;
-/** At most this many rows are skipped by a step before it locks the workspace's queue. */
-const ROWS_PER_PASS = 1_000;
-/** At most this many rows are read by a step under that lock. */
+/** At most this many rows are read by a step, while the workspace's queue is locked. */
 const ROWS_PER_STEP = 100;
 /** While this many deliveries of a replay wait for a retry, it makes no new ones. */
 const MAX_RETRYING = 100;
 /** How many deliveries of a replay may be due or in flight, as a multiple of the endpoint's slots. */
 const DUE_PER_SLOT = 2;
+/** A body older than this may expire before its delivery, so it is copied. */
+const MAX_BODY_AGE_MS = 2 * 86_400_000;
 
 /** Pause between two steps that find nothing to send, so that others can lock the workspace's queue. */
 const SEARCH_WAIT_MS = 20;
 const SLOTS_WAIT_MS = 100;
 const RETRIES_WAIT_MS = 2_000;
 const PAUSED_WAIT_MS = 5_000;
-
-/** Takes one step of a locked replay. */
-export async function takeStep(
-  db: Queryable,
-  queue: FairQueue,
-  replay: ReplayJob,
-  now: Date,
-): Promise<{ locked: boolean; made: number }> {
-  if (await passOver(db, replay)) {
-    replay.nextStepAt = new Date(now.getTime() + SEARCH_WAIT_MS);
-    await saveReplay(db, replay);
-    return { locked: false, made: 0 };
-  }
-  return { locked: true, made: await workUnderLock(db, queue, replay, now) };
-}
-
-/**
- * Skips the rows before the first one to send, without locking the workspace's queue, so that live deliveries do not
- * wait. Returns whether there may be more of them.
- */
-async function passOver(db: Queryable, replay: ReplayJob): Promise<boolean> {
-  if (replay.state !== "running" || replay.walked || !(await endpointOf(db, replay)).active) return false;
-  for (const limit of [ROWS_PER_LOOK, ROWS_PER_PASS]) {
-    const rows = await readRange(db, replay, limit);
-    const first = rows.findIndex((row) => row.use === "send");
-    const passed = first === -1 ? rows : rows.slice(0, first);
-    moveOn(replay, passed);
-    if (passed.length < limit) return false;
-  }
-  return true;
-}
-
-/**
- * Counts the deliveries that have ended, and makes as many new ones as there is room for. Returns how many. The
- * workspace's queue is locked until the transaction ends, so independent statements are sent together: two round
- * trips, and one for the commit.
- */
-export async function workUnderLock(db: Queryable, queue: FairQueue, replay: ReplayJob, now: Date): Promise<number> {
-  // The lock comes first, so that the others see what was there when it was taken.
-  const [, endpoint, ownDeliveries, nextRows] = await Promise.all([
-    lockWorkspace(db, replay.workspaceId),
-    endpointOf(db, replay),
-    readOwnDeliveries(db, replay, now),
-    replay.state === "running" && !replay.walked ? readRange(db, replay, ROWS_PER_STEP) : [],
-  ]);
-  if (endpoint.deleted && replay.state === "running") replay.state = "cancelled";
-
-  const own = Object.groupBy(ownDeliveries, (delivery) => replayOutcomeOf(delivery, replay));
+/** Counts the deliveries that have ended, and makes as many new ones as there is room for. Returns how many. */
+export async function workOn(db: Queryable, queue: FairQueue, replay: ReplayRow, now: Date): Promise<number> {
+  const own = Object.groupBy(replay.own, (delivery) => outcomeOf(delivery, replay));
   const { open = [], again = [], delivered = [], failed = [], cancelled = [] } = own;
-  const waiting = cancelled.filter((delivery) => delivery.waiting);
-  const room =
-    replay.state === "running" && endpoint.active ? roomFor(open, replay, fullCaps(queue.caps).perMember) : 0;
+  const due = open.filter(({ leased, dueAt }) => leased || (dueAt !== null && dueAt <= now)).length;
+  const room = replay.state === "running" ? roomFor(due, open.length - due, replay, fullCaps(queue.caps).perMember) : 0;
   const repeated = again.slice(0, room);
   const reading = !replay.walked && room > repeated.length;
-  const rows = reading ? nextRows : [];
+  const rows = reading ? await readRange(db, replay, ROWS_PER_STEP) : [];
   const taken = takeFor(room - repeated.length, rows);
-  const events = [...repeated, ...taken.filter((row) => row.use === "send")];
+  const wanted = taken.filter((row) => row.wanted);
+  const events = await sendable(db, replay, [...repeated, ...wanted]);
+  const made = events.map((event) => ({ ...event, id: newTimedId(now) }));
+  const sentOfRange = wanted.filter(({ eventId }) => events.some((event) => event.eventId === eventId)).length;
+  const left = [...open, ...again.slice(room), ...made];
 
-  moveOn(replay, taken);
-  replay.sent += events.length;
-  replay.delivered += delivered.length;
-  replay.failed += failed.length;
-  replay.cancelled += cancelled.length + repeated.length;
-  replay.walked ||= reading && rows.length < ROWS_PER_STEP && taken.length === rows.length;
-  const left = events.length + open.length + again.length - repeated.length;
-  if (replay.state === "running" && replay.walked && left === 0) replay.state = "done";
-  if (replay.state !== "running") replay.finishedAt ??= now;
-  const waitMs = waitBeforeNext(replay, {
-    active: endpoint.active,
-    made: events.length,
-    left,
-    anyDue: open.some((delivery) => delivery.due),
-    searching: reading && !replay.walked,
-  });
-  replay.nextStepAt = waitMs === undefined ? null : new Date(now.getTime() + waitMs);
+  const last = taken.at(-1);
+  const next = {
+    ...replay,
+    position: last?.at ?? replay.position,
+    cursorId: last?.id ?? replay.cursorId,
+    walked: replay.walked || (reading && rows.length < ROWS_PER_STEP && taken.length === rows.length),
+    considered: replay.considered + wanted.length,
+    skipped: replay.skipped + wanted.length - sentOfRange,
+    sent: replay.sent + made.length,
+    delivered: replay.delivered + delivered.length,
+    failed: replay.failed + failed.length,
+    cancelled: replay.cancelled + cancelled.length + repeated.length,
+  };
+  if (next.walked && !replay.walked) leaveOut(next);
+  if (next.state === "running" && next.walked && left.length === 0) next.state = "done";
+  if (next.state === "done" || next.state === "cancelled") next.finishedAt ??= now;
+  const searching = reading && !next.walked;
+  const waitMs = waitBeforeNext(next, { made: made.length, left: left.length, due, searching });
+  const nextStepAt = waitMs === undefined ? null : new Date(now.getTime() + waitMs);
+  const waiting = cancelled.filter(isWaiting).map(({ id }) => id);
+  const openIds = left.map(({ id }) => id);
   await Promise.all([
-    cancelDeliveries(db, waiting, now),
-    makeDeliveries(db, queue, replay, events, now),
-    forgetDeliveries(db, replay, [...delivered, ...failed, ...cancelled, ...repeated]),
-    saveReplay(db, replay),
+    waiting.length > 0 && db.query({ name: "replay_cancel_waiting", text: CANCEL_WAITING, values: [waiting, now] }),
+    makeDeliveries(db, queue, replay, made, now),
+    save(db, next, openIds, nextStepAt),
   ]);
-  return events.length;
+  return made.length;
 }
 
-/** The state of one of the replay's deliveries. "again": it was cancelled because the endpoint was deactivated. */
-function replayOutcomeOf(
-  { status, waiting, hasBody, eventState, sentAgain }: OwnDelivery,
-  { state, everything }: ReplayJob,
+const isWaiting = ({ dueAt, leased }: OwnDelivery) => dueAt !== null && !leased;
+
+/** "again": it was cancelled because the endpoint was deactivated. */
+function outcomeOf(
+  delivery: OwnDelivery,
+  { state, range }: ReplayRow,
 ): "open" | "again" | "delivered" | "failed" | "cancelled" {
-  if (waiting && state === "cancelled") return "cancelled";
+  const { status } = delivery;
+  if (state === "cancelled" && isWaiting(delivery)) return "cancelled";
   if (status === "delivered" || status === "failed") return status;
   if (status === "pending" || status === "retrying") return "open";
-  const mayBeSent = hasBody && (sentAgain ?? 0) < MAX_SENT_AGAIN;
-  const stillWanted = mayBeSent && (everything || eventState === "undelivered");
-  return status === "cancelled" && state === "running" && stillWanted ? "again" : "cancelled";
+  const ended = state === "cancelled" || state === "done";
+  return status === "cancelled" && !ended && (range.everything || delivery.undelivered) ? "again" : "cancelled";
 }
 
 /** How many deliveries may be made now. */
-function roomFor(open: readonly OwnDelivery[], { ratePerSecond }: ReplayJob, slots: number): number {
-  const maxDue = Math.min(DUE_PER_SLOT * slots, ratePerSecond);
-  const due = open.filter((delivery) => delivery.due).length;
-  return Math.max(0, Math.min(maxDue - due, MAX_RETRYING - (open.length - due)));
+function roomFor(due: number, retrying: number, { ratePerSecond }: ReplayRow, slots: number): number {
+  return Math.max(0, Math.min(DUE_PER_SLOT * slots - due, ratePerSecond - due, MAX_RETRYING - retrying));
 }
 
 /** The rows before the first one for which there is no room. */
-function takeFor(room: number, rows: readonly RangeEvent[]): RangeEvent[] {
-  const toSend = rows.filter((row) => row.use === "send");
-  const next = toSend[room];
-  return next ? rows.slice(0, rows.indexOf(next)) : [...rows];
+function takeFor(room: number, rows: readonly RangeEvent[]): readonly RangeEvent[] {
+  const next = rows.filter((row) => row.wanted)[room];
+  return next ? rows.slice(0, rows.indexOf(next)) : rows;
 }
 
-/** Moves the replay's position past these rows and counts them. */
-function moveOn(replay: ReplayJob, rows: readonly RangeEvent[]): void {
-  const last = rows.at(-1);
-  if (!last) return;
-  replay.cursorAt = last.at;
-  replay.cursorId = last.id;
-  replay.considered += rows.filter((row) => row.use !== "ignore").length;
-  replay.skipped += rows.filter((row) => row.use === "skip").length;
+/** Counts the events that were undelivered when the replay began and were no longer so when it came to them. */
+function leaveOut(replay: ReplayRow): void {
+  if (replay.range.everything || replay.moreAtStart) return;
+  const leftOut = Math.max(0, replay.eventsAtStart - replay.considered);
+  replay.considered += leftOut;
+  replay.skipped += leftOut;
 }
 
 /** Undefined when there is nothing left to do. */
 function waitBeforeNext(
-  { state, ratePerSecond }: ReplayJob,
-  step: { active: boolean; made: number; left: number; anyDue: boolean; searching: boolean },
+  { state, ratePerSecond }: ReplayRow,
+  step: { made: number; left: number; due: number; searching: boolean },
 ): number | undefined {
   if (state === "done" || (state === "cancelled" && step.left === 0)) return undefined;
   if (state === "cancelled") return RETRIES_WAIT_MS;
-  if (!step.active) return PAUSED_WAIT_MS;
+  if (state === "paused") return PAUSED_WAIT_MS;
   if (step.made > 0) return Math.floor((step.made * 1_000) / ratePerSecond);
   if (step.searching) return SEARCH_WAIT_MS;
-  return step.anyDue ? SLOTS_WAIT_MS : RETRIES_WAIT_MS;
+  return step.due > 0 ? SLOTS_WAIT_MS : RETRIES_WAIT_MS;
+}
+
+const CANCEL_WAITING = `with cancelled as (
+  delete from outbound_webhook.queue_item where item_id = any($1::uuid[]) and lease_until is null
+  returning item_id, created_at
+)
+update outbound_webhook.delivery d
+  set status = 'cancelled', next_attempt_at = null, finished_at = $2
+from cancelled where d.created_at = cancelled.created_at and d.id = cancelled.item_id`;
+
+/** Copies the bodies that may expire before their deliveries. */
+async function makeDeliveries(
+  db: Queryable,
+  queue: FairQueue,
+  replay: ReplayRow,
+  made: readonly (ReplayedEvent & { id: string; bodyAt: Date })[],
+  now: Date,
+): Promise<void> {
+  const isOld = ({ bodyAt }: { bodyAt: Date }) => now.getTime() - bodyAt.getTime() > MAX_BODY_AGE_MS;
+  const deliveries = made.map((one) => (isOld(one) ? { ...one, bodyAt: now } : one));
+  await Promise.all([
+    copyEvents(db, made.filter(isOld), now),
+    addDeliveries(db, queue, { ...replay, kind: "replay" }, deliveries, now),
+  ]);
+}
+
+const SAVE = `update outbound_webhook.replay set cursor_at = $2, cursor_id = $3, walked = $4,
+  state = $5, considered = $6, sent = $7, skipped = $8, delivered = $9, failed = $10, cancelled = $11,
+  open_ids = $12, next_step_at = $13, finished_at = $14, cancelled_by = $15
+where id = $1`;
+
+async function save(db: Queryable, replay: ReplayRow, openIds: string[], nextStepAt: Date | null): Promise<void> {
+  const { id, position, cursorId, walked, considered, sent, skipped, delivered, failed, cancelled } = replay;
+  const state = replay.state === "paused" ? "running" : replay.state;
+  const counts = [considered, sent, skipped, delivered, failed, cancelled];
+  const end = [openIds, nextStepAt, replay.finishedAt, replay.cancelledBy];
+  await db.query({
+    name: "replay_save",
+    text: SAVE,
+    values: [id, position, cursorId, walked, state, ...counts, ...end],
+  });
 }
