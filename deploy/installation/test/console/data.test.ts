@@ -104,7 +104,11 @@ describe.skipIf(!chromium)("what tools use, in the console", () => {
     await page.getByRole("button", { name: "Dry run" }).click();
     await page.getByText(/syntax error at or near "selekt"/).waitFor();
     await page.getByLabel("SQL").fill("select (:n)::int * 2 as twice, '<img src=x onerror=alert(1)>' as html");
-    await page.getByLabel("Parameters for a dry run").fill('{"n":21}');
+    const parameters = page.getByLabel("Parameters for a dry run");
+    await parameters.fill('{"n":12345678901234567890}');
+    await page.getByRole("button", { name: "Dry run" }).click();
+    await page.getByText("A number has more digits").waitFor();
+    await parameters.fill('{"n":21}');
     await page.getByRole("button", { name: "Dry run" }).click();
     const cells = page.getByRole("region", { name: "Dry run" });
     await cells.getByText("42").waitFor();
@@ -117,9 +121,11 @@ describe.skipIf(!chromium)("what tools use, in the console", () => {
 
   test("[MGMT] [DATA] a sheet that a tool has filled is shown as a table", async () => {
     const { toolgate } = rig;
-    await toolgate.manage("tool_runner.v1.DataSourceService/SaveVariable", {
-      variable: { name: "CITY", value: "Bern" },
-    });
+    const manage = (method: string, request: Record<string, unknown>) =>
+      toolgate.manage(`tool_runner.v1.DataSourceService/${method}`, request);
+    await manage("SetDataSource", { url: customer.url });
+    await manage("SavePreparedQuery", { query: { name: "twice", sql: "select (:n)::int * 2 as twice" } });
+    await manage("SaveVariable", { variable: { name: "CITY", value: "Bern" } });
     const { secret } = await toolgate.createKey({ name: "Acme", tools: ["look_up"], limit: 5 });
     expect((await toolgate.call("look_up", secret)).body).toEqual({ city: "Bern", twice: 42 });
     const page = await rig.open("/sheets");

@@ -3,7 +3,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Loop } from "@toolgate/service-host/loops";
 import { chatFollowers } from "@toolgate/telemetry/instruments";
-import { chatPositions } from "../store/chats.ts";
+import { lastEventIds } from "../store/chats.ts";
 import { followEvents, type Subscription } from "../turns/live-events.ts";
 import { Follower } from "./follower.ts";
 
@@ -53,7 +53,7 @@ export function createFollowers({ bus, pool, onError }: FollowersOptions): Follo
 
   async function catchUp(): Promise<void> {
     if (chats.size === 0) return;
-    for (const [chat, { lastEventId }] of await chatPositions(pool, [...chats.keys()]))
+    for (const [chat, lastEventId] of await lastEventIds(pool, [...chats.keys()]))
       for (const reader of chats.get(chat)?.readers ?? []) reader.compare(lastEventId);
   }
 

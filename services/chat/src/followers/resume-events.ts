@@ -1,5 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import { type ChatRow, chatPositions } from "../store/chats.ts";
+import { type ChatRow, lastEventIds } from "../store/chats.ts";
 import { readEvents } from "../store/events.ts";
 import { hasAnswer } from "../store/history.ts";
 import { findNewestOpenTurn, findTurn, hasOpenTurn } from "../store/turns/find.ts";
@@ -76,8 +76,9 @@ async function* untilIdle(
   const newest = await findNewestOpenTurn(db, chat.id);
   if (newest === undefined) {
     // All turns have ended since the chat was read.
-    const ended = (await chatPositions(db, [chat.id])).get(chat.id) ?? chat;
-    return yield* eventsAfter(source, { ...chat, ...ended, currentTurn: null }, { after, replayOnly: true }, signal);
+    const lastEventId = (await lastEventIds(db, [chat.id])).get(chat.id) ?? chat.lastEventId;
+    const ended = { ...chat, lastEventId, currentTurn: null };
+    return yield* eventsAfter(source, ended, { after, replayOnly: true }, signal);
   }
   const isOver = async () => !(await hasOpenTurn(db, chat.id, newest.number));
   for (;;) {

@@ -4,7 +4,7 @@ import type { Queryable } from "@toolgate/postgres/pool";
 import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../domain/chat-error.ts";
 import { doneEvent, messageEvent } from "../domain/chat-event.ts";
 import { type EventBody, hasEnded } from "../domain/turn.ts";
-import { chatPositions } from "../store/chats.ts";
+import { lastEventIds } from "../store/chats.ts";
 import { readEvents } from "../store/events.ts";
 import { findReply, findTurn, type TurnProgress } from "../store/turns/find.ts";
 import type { TurnRef } from "../store/turns/start.ts";
@@ -97,7 +97,7 @@ async function* endedTurn(db: Queryable, { id, chat }: TurnRef, after: number): 
 
 async function endId(db: Queryable, chat: number, progress: TurnProgress | undefined): Promise<number> {
   if (progress && progress.lastEventId > 0) return progress.lastEventId;
-  return (await chatPositions(db, [chat])).get(chat)?.lastEventId ?? 0;
+  return (await lastEventIds(db, [chat])).get(chat) ?? 0;
 }
 
 function sent(id: number, event: EventBody): SentEvent {

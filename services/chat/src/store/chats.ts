@@ -18,20 +18,12 @@ export async function findChat(db: Queryable, workspaceId: string, chatId: strin
   return rows[0];
 }
 
-/** How far a chat has come. */
-export interface ChatPosition {
-  lastEventId: number;
-  /** The turn that runs or may start. */
-  currentTurn: string | null;
-}
-
-/** The positions of many chats, in one query. */
-export async function chatPositions(db: Queryable, chats: readonly number[]): Promise<Map<number, ChatPosition>> {
+/** The last event of each of many chats, in one query. */
+export async function lastEventIds(db: Queryable, chats: readonly number[]): Promise<Map<number, number>> {
   const { rows } = await db.query({
-    name: "chat_positions",
-    text: `select id, last_event_id as "lastEventId", current_turn as "currentTurn"
-from chat.chat where id = any($1::bigint[])`,
+    name: "last_event_ids",
+    text: "select id, last_event_id from chat.chat where id = any($1::bigint[])",
     values: [chats],
   });
-  return new Map(rows.map((row) => [row.id, row]));
+  return new Map(rows.map((row) => [row.id, row.last_event_id]));
 }

@@ -4,7 +4,7 @@ import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { createPool } from "@toolgate/postgres/pool";
 import { expect, test } from "vitest";
 import { doneEvent, messageEvent, storedEvent } from "../../src/domain/chat-event.ts";
-import { chatPositions } from "../../src/store/chats.ts";
+import { lastEventIds } from "../../src/store/chats.ts";
 import { readEvents, readLastTexts, readToolEvents } from "../../src/store/events.ts";
 import { findExpiredFiles } from "../../src/store/files.ts";
 import { hasAnswer, readHistory, readHistoryAfter, readMessagesSince } from "../../src/store/history.ts";
@@ -110,7 +110,7 @@ test("[NFR] no statement of a turn reads more when the tables have become long s
     expect((await readEvents(pool, chat, 0, part)).events.length).toBeGreaterThan(2);
     await readToolEvents(pool, chat, 0, all);
     await readLastTexts(pool, chat, 0, all);
-    await chatPositions(pool, [chat]);
+    await lastEventIds(pool, [chat]);
     expect(await readHistory(pool, chat, { before: all, ...part })).toHaveLength(3);
     await readHistoryAfter(pool, chat, { after: 0, ...part });
     await readMessagesSince(pool, chat, { since: new Date(0), after: 0, upTo: all, ...part });

@@ -6,7 +6,7 @@ export interface RequestBytes {
   fault?: BodyFault;
 }
 
-export type BodyFault = "too-large" | "cut-short";
+type BodyFault = "too-large" | "cut-short";
 
 /** Of a call of a tool. */
 export const MAX_CALL_BYTES = 1024 * 1024;

@@ -37,10 +37,15 @@ export interface Outcome {
   error: string;
 }
 
+/** [OUT-33] */
+export function isSuccess(responseCode: number): boolean {
+  return responseCode >= 200 && responseCode < 300;
+}
+
 /** The outcome of an attempt that has ended. [OUT-33] [OUT-37..47] */
 export function outcomeOf(attempt: { number: number; responseCode: number; error: string; endedAt: Date }): Outcome {
   const { number, responseCode, endedAt } = attempt;
-  if (responseCode >= 200 && responseCode < 300) return { verdict: "delivered", error: "" };
+  if (isSuccess(responseCode)) return { verdict: "delivered", error: "" };
   if (responseCode === 410) return { verdict: "failed", error: "gone" };
   const error = responseCode === 0 ? attempt.error : `status ${responseCode}`;
   const waitMs = RETRY_WAITS_MS[number - 1];

@@ -53,16 +53,15 @@ export function createAttemptSender({ bus, applyResults, secretBox, onError }: A
     const series: Attempt[][] = [];
     for (const together of Map.groupBy(deliveries, ({ endpointId, slot }) => `${endpointId} ${slot}`).values()) {
       const attempts: Attempt[] = [];
-      let bytes = 0;
       for (const [index, delivery] of together.entries()) {
-        bytes += delivery.body?.length ?? 0;
+        const { wanted, body } = delivery;
         // The first one holds the slot, so the others are sent only with it.
-        const fits = index === 0 || (attempts.length > 0 && bytes <= MAX_MESSAGE_BYTES);
-        if (!delivery.wanted) unsent.push(cancelled(delivery, now));
-        else if (!fits) unsent.push(returned(delivery));
+        const hasSlot = index === 0 || attempts.length > 0;
+        if (!wanted) unsent.push(cancelled(delivery, now));
+        else if (!hasSlot || body === null) unsent.push(returned(delivery));
         else
           try {
-            attempts.push(prepareAttempt(delivery, sealed, now, leaseUntil));
+            attempts.push(prepareAttempt({ ...delivery, body }, sealed, now, leaseUntil));
           } catch (error) {
             // The installation failed, not the endpoint, so this does not count as an attempt, but the slot is freed.
             onError(error);
@@ -102,7 +101,7 @@ function inMessages(series: readonly Attempt[][]): Attempt[][] {
 
 /** Everything that a worker needs for one attempt, with a signature for the current time. */
 function prepareAttempt(
-  delivery: ClaimedDelivery,
+  delivery: ClaimedDelivery & { body: Buffer },
   { secretBox, keyOf }: { secretBox: Pick<SecretBox, "open">; keyOf: OpenSigningKey },
   now: Date,
   leaseUntil: Date,

@@ -1,10 +1,9 @@
 import type { Attempt, AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
-import { SLOW_ATTEMPT_MS } from "../domain/outcome.ts";
+import { isSuccess, SLOW_ATTEMPT_MS } from "../domain/outcome.ts";
 import { type AttemptOptions, isTooLate, notMade, runAttempt } from "./run-attempt.ts";
 
 /** What a worker that dies has made but not reported is made again. */
 const REPORT_EVERY_MS = 50;
-const [FIRST_SUCCESS, FIRST_REDIRECT] = [200, 300];
 
 interface SeriesOptions extends AttemptOptions {
   report: (result: AttemptResult) => Promise<void>;
@@ -23,23 +22,21 @@ export async function runSeries(attempts: readonly Attempt[], options: SeriesOpt
   if (!first || isTooLate(first, now())) return { tooLate: true };
   const beganAtMs = performance.now();
   const reports: Promise<void>[] = [];
-  let results: AttemptResult[] = [];
+  const others: AttemptResult[] = [];
+  let firstResult: AttemptResult | undefined;
   let reportedAtMs = beganAtMs;
   let goOn = !signal.aborted;
   for (const attempt of attempts) {
     const result = goOn && !isTooLate(attempt, now()) ? await runAttempt(attempt, options) : notMade(attempt);
-    if (result) results.push(result);
+    if (attempt === first) firstResult = result;
+    else if (result) others.push(result);
     const nowMs = performance.now();
-    goOn &&= isSuccess(result) && nowMs - beganAtMs < SLOW_ATTEMPT_MS && !signal.aborted;
+    goOn &&= isSuccess(result?.responseCode ?? 0) && nowMs - beganAtMs < SLOW_ATTEMPT_MS && !signal.aborted;
     if (nowMs - reportedAtMs < REPORT_EVERY_MS) continue;
-    reports.push(...results.filter(({ deliveryId }) => deliveryId !== first.deliveryId).map(report));
-    results = results.filter(({ deliveryId }) => deliveryId === first.deliveryId);
+    reports.push(...others.splice(0).map(report));
     reportedAtMs = nowMs;
   }
-  await Promise.all([...reports, ...results.map(report)]);
+  if (firstResult) others.push(firstResult);
+  await Promise.all([...reports, ...others.map(report)]);
   return { tooLate: false };
-}
-
-function isSuccess(result: AttemptResult | undefined): boolean {
-  return result !== undefined && result.responseCode >= FIRST_SUCCESS && result.responseCode < FIRST_REDIRECT;
 }

@@ -27,7 +27,8 @@ export interface DryRunDependencies extends ExecuteDependencies {
   currentEpoch(workspaceId: string): Promise<bigint>;
 }
 
-const MAX_DRY_RUN_MS = 15_000;
+/** Of a tool or a query. */
+export const MAX_DRY_RUN_MS = 15_000;
 const CHAT_ID_RANDOM_BYTES = 6;
 
 /**

@@ -58,7 +58,7 @@ function ConnectionTest({ readUrl }: { readUrl: (form: HTMLFormElement | null) =
   );
 }
 
-const Values = v.object({ url: v.pipe(v.string(), v.trim(), v.nonEmpty(SOURCE.mustTest)) });
+const Values = v.object({ url: v.pipe(v.string(), v.trim(), v.nonEmpty("Enter a URL.")) });
 
 function SetDataSource({ onClose, onChanged }: { onClose: () => void; onChanged: () => void }) {
   const workspace = useWorkspace();

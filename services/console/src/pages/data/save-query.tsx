@@ -15,7 +15,7 @@ const MODES = [
   [String(QueryMode.READ), QUERIES.read],
   [String(QueryMode.WRITE), QUERIES.write],
 ] as const;
-export const Query = v.object({
+const Values = v.object({
   name: Name,
   mode: v.pipe(v.string(), v.transform(Number)),
   sql: v.pipe(v.string(), v.nonEmpty("Enter a statement.")),
@@ -27,7 +27,7 @@ export function SaveQuery({ of, onClose, onChanged }: { of?: PreparedQuery } & N
   return (
     <Dialog title={of ? `${DATA.edit} ${of.name}` : QUERIES.create} size="large" onClose={onClose}>
       <Form
-        schema={Query}
+        schema={Values}
         submit={DATA.save}
         onCancel={onClose}
         onSubmit={async (query) => {

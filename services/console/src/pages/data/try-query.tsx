@@ -1,4 +1,3 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
 import { DataSourceService, type DryRunQueryResponse } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { useState } from "react";
@@ -6,6 +5,7 @@ import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { QUERIES } from "../../text/en/data.ts";
 import { Button } from "../../ui/button.tsx";
+import { readJsonObject } from "../../ui/code/read-json.ts";
 import { Field, FieldErrors } from "../../ui/form/form.tsx";
 import { TextArea } from "../../ui/form/input.tsx";
 import { Icon } from "../../ui/icon.tsx";
@@ -22,18 +22,18 @@ const DRAFT = "draft";
 export function TryQuery() {
   const workspace = useWorkspace();
   const run = useMutation(DataSourceService.method.dryRunQuery, { gcTime: 0 });
-  const [wrong, setWrong] = useState("");
+  const [parametersFault, setParametersFault] = useState("");
   const start = (form: HTMLFormElement) => {
     const fields = new FormData(form);
     const text = (name: string) => String(fields.get(name) ?? "").trim();
-    const parameters = readObject(text("parameters") || "{}");
-    setWrong(parameters ? "" : QUERIES.mustBeObject);
+    const { value: parameters, wrong = "" } = readJsonObject(text("parameters") || "{}");
+    setParametersFault(wrong);
     const query = { name: text("name") || DRAFT, sql: text("sql"), mode: Number(text("mode")) };
     if (parameters) run.mutate({ workspace, query, parameters });
   };
   return (
     <>
-      <FieldErrors errors={{ parameters: wrong }}>
+      <FieldErrors errors={{ parameters: parametersFault }}>
         <Field name="parameters" label={QUERIES.parameters} hint={QUERIES.parametersHint}>
           {(control) => <TextArea {...control} data-mono rows={2} placeholder="{}" />}
         </Field>
@@ -70,13 +70,4 @@ function Outcome({ of: { error, rowsJson, rowCount, durationMs } }: { of: DryRun
       )}
     </>
   );
-}
-
-function readObject(text: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -7,7 +7,6 @@ export const DATA = {
   deleteTitle: (name: string) => `Delete ${name}?`,
   name: "Name",
   nameHint: "1 to 64 letters, digits and underscores, with no digit first.",
-  missing: "It is not here any more.",
 } as const;
 
 export const VARIABLES = {
@@ -54,7 +53,6 @@ export const QUERIES = {
   sqlHint: "One statement. Parameters are written :name.",
   parameters: "Parameters for a dry run",
   parametersHint: "A JSON object with a value for each :name.",
-  mustBeObject: "Enter a JSON object.",
   dryRun: "Dry run",
   running: "Running…",
   dryRunText: "The statement runs in a transaction that is rolled back.",
@@ -78,7 +76,6 @@ export const SOURCE = {
   saved: "The data source is saved",
   at: (user: string, host: string, port: number, database: string) =>
     `${user} at ${host}:${port}, database ${database}`,
-  mustTest: "Enter a URL.",
 } as const;
 
 export const SHEETS = {

@@ -1,3 +1,4 @@
+import { MAX_MESSAGE_BYTES } from "@toolgate/event-bus/batching-publisher";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { isAnyGroupDue, prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { lockDueGroups } from "@toolgate/postgres/fair-queue/lock";
@@ -20,7 +21,8 @@ export interface ClaimedDelivery {
   url: string;
   secret: Buffer;
   customHeaders: Buffer | null;
-  body: Buffer;
+  /** Null when the series is too large for a message with it, or when it has expired. */
+  body: Buffer | null;
   /** False when it must not be sent any more: the endpoint was deactivated or deleted since, or the body has expired. */
   wanted: boolean;
 }
@@ -34,7 +36,7 @@ export interface ClaimStore {
   expireLeases(now: Date): Promise<number>;
 }
 
-/** Bounds the memory of one claim to this many times 5 series. */
+/** Bounds the memory of one claim: to this many times 5 messages. */
 export const MAX_GROUPS_PER_CLAIM = 20;
 export const ITEMS_PER_EXPIRY = 500;
 /**
@@ -43,15 +45,18 @@ export const ITEMS_PER_EXPIRY = 500;
  */
 export const RESULTS_FIRST_MS = 2_000;
 
+/** Bodies that would be too many for a message are not read. */
 const SELECT = `select claimed.item_id as "deliveryId", claimed.group_id as "workspaceId",
   claimed.member_id as "endpointId", claimed.slot::integer, claimed.attempt as number, d.event_type as "eventType",
   event.hop, event.traceparent, event.tracestate, e.url, e.secret, e.sealed_headers as "customHeaders",
-  event.body, coalesce(e.deleted_at is null and (e.active or d.kind = 'test') and event.body is not null
+  case when sum(octet_length(event.body)) over series <= ${MAX_MESSAGE_BYTES} then event.body end as body,
+  coalesce(e.deleted_at is null and (e.active or d.kind = 'test') and event.body is not null
     and (e.cancel_until is null or claimed.created_at > e.cancel_until), false) as wanted
 from claimed
 left join outbound_webhook.delivery d on d.created_at = claimed.created_at and d.id = claimed.item_id
 left join outbound_webhook.event event on event.created_at = d.event_created_at and event.id = d.event_id
 left join outbound_webhook.endpoint e on e.id = claimed.member_id
+window series as (partition by claimed.member_id, claimed.slot order by claimed.place)
 order by claimed.place`;
 
 export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {

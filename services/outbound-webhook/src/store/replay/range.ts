@@ -15,7 +15,7 @@ export interface RangeEvent extends ReplayedEvent {
 const EVENT = `event_id as "eventId", event_type as "eventType", event_at as "eventAt"`;
 const AFTER = "(event_at, event_id) > ($2::timestamptz, $3) and event_at < $4";
 
-const UNDELIVERED = (types: string | undefined) => `select event_at as at, event_id as id, ${EVENT}, true as wanted
+const undelivered = (types: string | undefined) => `select event_at as at, event_id as id, ${EVENT}, true as wanted
 from (${undeliveredOf({ endpointId: "$1", types, where: AFTER, limit: "$5" })}) found`;
 
 const SKIPPED = `select event_at as at, event_id as id, ${EVENT}, true as wanted
@@ -34,7 +34,7 @@ export async function readRange(db: Queryable, replay: ReplayRow, limit: number)
   const { to, types, everything } = replay.range;
   const values = [endpointId, position, isEventId(cursorId) ? cursorId : "", to, limit];
   if (!everything) {
-    const text = UNDELIVERED(types && "$6");
+    const text = undelivered(types && "$6");
     const name = types ? "replay_undelivered_of_types" : "replay_undelivered";
     return (await db.query({ name, text, values: types ? [...values, types] : values })).rows;
   }

@@ -55,7 +55,7 @@ export function makeHostCall(
   [name, argsJson, signal]: Parameters<HostCall>,
 ): ReturnType<HostCall> {
   return logged(run, name, async (entry) => {
-    const hostFunction = Object.hasOwn(HOST_FUNCTIONS, name) ? HOST_FUNCTIONS[name as HostFunctionName] : undefined;
+    const hostFunction = Object.hasOwn(BY_NAME, name) ? BY_NAME[name as HostFunctionName] : undefined;
     if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
     try {
       const args = JSON.parse(argsJson);
@@ -91,7 +91,7 @@ const onSheets =
     return await call(sheets, args, context);
   };
 
-const HOST_FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
+const BY_NAME: Readonly<Record<HostFunctionName, HostFunction>> = {
   callTool: async (_, [name, args], { entry, signal, callTool }) => {
     entry.target = text(name, "name");
     return new JsonText(await callTool(entry.target, args, signal));

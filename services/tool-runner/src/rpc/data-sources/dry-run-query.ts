@@ -1,13 +1,11 @@
-import type { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
-import { QueryMode } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
+import { type DataSourceService, QueryMode } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { argumentValues, numberParameters } from "../../domain/data/named-parameters.ts";
+import { MAX_DRY_RUN_MS } from "../../execution/dry-run.ts";
 import { ToolError } from "../../execution/errors.ts";
 import { mustBeQuery } from "./save-prepared-query.ts";
-
-const TIMEOUT_MS = 15_000;
 
 export const dryRunQuery: Handler<Context, typeof DataSourceService.method.dryRunQuery> = async (
   { dataSources, currentEpoch },
@@ -27,7 +25,7 @@ export const dryRunQuery: Handler<Context, typeof DataSourceService.method.dryRu
         values: argumentValues(names, parameters),
         readOnly: mode !== QueryMode.WRITE,
         keep: false,
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs: MAX_DRY_RUN_MS,
       },
       call.signal,
     );

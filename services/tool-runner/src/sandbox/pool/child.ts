@@ -20,7 +20,7 @@ type Step = { number: number; run: SandboxRun; isStart: boolean };
 export type ChildEvents = {
   onMessage: (child: Child, message: FromChild) => void;
   /** After the messages of a frame. */
-  onFrame: (child: Child) => void;
+  onFrame: () => void;
   /** It gets no more runs, and may be ended when it has none. */
   onDraining: (child: Child) => void;
   onEnd: (child: Child, end: ProcessEnd) => void;
@@ -30,9 +30,8 @@ export type ChildEvents = {
 export class Child implements AsyncDisposable {
   readonly runs = new Map<number, SandboxRun>();
   readonly process: EngineProcess;
-  /** The child has reported that it is up, and has not ended. */
+  /** It has reported that it is up. */
   ready = false;
-  wasReady = false;
   /** The pool has no more use for it. */
   isRetired = false;
   /** Its process is about to be stopped. */
@@ -83,7 +82,6 @@ export class Child implements AsyncDisposable {
         events.onDraining(this);
       },
       onEnd: (end) => {
-        this.ready = false;
         if (end.outOfMemory) this.killedFor ??= "memory";
         events.onEnd(this, end);
         this.#closed.resolve();
@@ -161,7 +159,7 @@ export class Child implements AsyncDisposable {
 
   /** Steps are carried out in order, so only the first may have begun of those that it has not reported. */
   mayHaveBegun(run: SandboxRun): boolean {
-    return this.wasReady && !this.#steps.some((step, at) => at > 0 && step.isStart && step.run === run);
+    return this.ready && !this.#steps.some((step, at) => at > 0 && step.isStart && step.run === run);
   }
 
   /** Removes all runs, and says which of them it may have begun. */
@@ -208,16 +206,15 @@ export class Child implements AsyncDisposable {
   }
 
   #receive({ done, messages }: ChildFrame, events: ChildEvents): void {
-    const isUp = !this.wasReady;
+    const isUp = !this.ready;
     const current = this.#steps[0];
     this.ready = true;
-    this.wasReady = true;
     this.#isGivingBack = false;
     const left = this.#steps.findIndex(({ number }) => number > done);
     this.#steps.splice(0, left < 0 ? this.#steps.length : left);
     for (const message of messages) events.onMessage(this, message);
     // What it reports during a step, such as the starts that it gives back, is no progress of that step.
     if (isUp || this.#steps[0] !== current) this.#progressAt = this.#now();
-    events.onFrame(this);
+    events.onFrame();
   }
 }

@@ -84,7 +84,7 @@ export class Processes implements AsyncDisposable {
     for (const child of this.#leaving) if (child.runs.size === 0) this.#retire(child);
   }
 
-  /** It has ended. */
+  /** Forgets one that has ended, or that is to. */
   remove(child: Child): void {
     this.#leaving.delete(child);
     if (child.workspaceId !== undefined) {
@@ -93,7 +93,7 @@ export class Processes implements AsyncDisposable {
       else this.#ofWorkspaces.delete(child.workspaceId);
     }
     this.#spares.delete(child);
-    if (child.wasReady) this.#fill();
+    if (child.ready) this.#fill();
     else this.#fillLater();
   }
 
@@ -134,7 +134,7 @@ export class Processes implements AsyncDisposable {
   #spawn(): Child {
     const child = this.#start();
     setTimeout(() => {
-      if (!child.wasReady) child.kill("unresponsive");
+      if (!child.ready) child.kill("unresponsive");
     }, START_MS).unref();
     return child;
   }

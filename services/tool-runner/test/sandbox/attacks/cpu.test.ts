@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { quietRuns, tableRow } from "../quiet-workspace.ts";
 import { handler, openPool, runSource, until } from "../sandbox-harness.ts";
 
-const LANES = 12;
+/** Heavy runs at the same time. */
+const HEAVY = 12;
 const MOST_PROCESSES = 24;
 const BURN_MS = 500;
 const CPU_LIMIT_MS = 100;
@@ -12,17 +13,17 @@ const BURN = handler(
   "await ctx.callTool('x'); const end = Date.now() + args.ms; let n = 0; while (Date.now() < end) n++; return n > 0",
 );
 describe("CPU time", () => {
-  it("[TOOL-2] a workspace with many lanes of heavy runs does not hold up the runs of another", async () => {
+  it("[TOOL-2] a workspace with many heavy runs at the same time does not hold up the runs of another", async () => {
     await using pool = openPool();
     await quietRuns(pool, (runs) => runs === 50);
     const alone = await quietRuns(pool, (runs) => runs === QUIET_RUNS);
     let going = true;
     let burnt = 0;
-    const lanes = Array.from({ length: LANES }, async (_, lane) => {
+    const heavy = Array.from({ length: HEAVY }, async (_, number) => {
       while (going) {
         const { kind } = await runSource(pool, BURN, {
           workspaceId: "heavy",
-          codeKey: `heavy/${lane % 4}/1`,
+          codeKey: `heavy/${number % 4}/1`,
           args: { ms: BURN_MS },
           limits: { cpuMs: 1_000 },
         });
@@ -34,8 +35,8 @@ describe("CPU time", () => {
     const beside = await quietRuns(pool, (runs) => runs === QUIET_RUNS);
     const burntMeanwhile = burnt - burntBefore;
     going = false;
-    await Promise.all(lanes);
-    console.log(tableRow(`${LANES} lanes of ${BURN_MS} ms`, alone, beside));
+    await Promise.all(heavy);
+    console.log(tableRow(`${HEAVY} at a time of ${BURN_MS} ms`, alone, beside));
     // If each quiet run waited for heavy ones, at least as many of those would end meanwhile.
     expect(burntMeanwhile).toBeLessThan(QUIET_RUNS / 2);
   });

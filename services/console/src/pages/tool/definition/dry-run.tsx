@@ -1,13 +1,12 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import { useState } from "react";
 import { failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
-import { DRY_RUN, EDITOR } from "../../../text/en/tool-editor.ts";
+import { DRY_RUN } from "../../../text/en/tool-editor.ts";
 import { Button } from "../../../ui/button.tsx";
 import { CodeEditor } from "../../../ui/code/code-editor.tsx";
+import { readJsonObject } from "../../../ui/code/read-json.ts";
 import { Icon } from "../../../ui/icon.tsx";
 import { FailureText } from "../../../ui/page/failure.tsx";
 import { Part } from "../../../ui/page/part.tsx";
@@ -23,8 +22,7 @@ export function DryRun({ draft }: { draft: Draft }) {
   const [typed, setTyped] = useState<string>();
   // Until they are typed, they are the example arguments.
   const text = typed ?? JSON.stringify(draft.definition.args_fixture ?? {}, null, 2);
-  const args = readArgs(text);
-  const wrong = args ? undefined : hasInexactNumber(text) ? EDITOR.inexact : EDITOR.mustBeObject;
+  const { value: args, wrong } = readJsonObject(text.trim() || "{}");
   const isBroken = Object.keys(draft.broken).length > 0;
   const start = () => {
     if (!args || isBroken) return;
@@ -50,14 +48,4 @@ export function DryRun({ draft }: { draft: Draft }) {
       </div>
     </Part>
   );
-}
-
-function readArgs(text: string): JsonObject | undefined {
-  try {
-    const args = JSON.parse(text.trim() || "{}");
-    if (hasInexactNumber(text)) return undefined;
-    return typeof args === "object" && args !== null && !Array.isArray(args) ? args : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,8 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import { type ReactNode, use, useState } from "react";
-import { EDITOR } from "../../../text/en/tool-editor.ts";
 import { CodeEditor } from "../../../ui/code/code-editor.tsx";
+import { readJson, readJsonObject } from "../../../ui/code/read-json.ts";
 import { ErrorsContext } from "../../../ui/form/form.tsx";
 import { EditorField } from "./editor-field.tsx";
 import type { Draft } from "./use-draft.ts";
@@ -43,27 +42,14 @@ export function JsonField(props: JsonFieldProps) {
   const refused = use(ErrorsContext)[part];
   const changed = (next: string) => {
     setText(next);
-    const read = readJson(next, mustBeObject, isRequired);
-    draft.setBroken(part, read.wrong);
-    if (read.wrong === undefined) onValue(read.value);
+    const isLeftOut = next.trim() === "" && !isRequired;
+    const { wrong, value: read } = isLeftOut ? {} : (mustBeObject ? readJsonObject : readJson)(next);
+    draft.setBroken(part, wrong);
+    if (wrong === undefined) onValue(read);
   };
   return (
     <EditorField label={label} hint={hint} action={action} error={draft.broken[part] ?? refused}>
       <CodeEditor label={label} value={text} onValue={changed} language="json" size={size} readOnly={readOnly} />
     </EditorField>
   );
-}
-
-type Read = { wrong: string; value?: never } | { wrong?: never; value: JsonValue | undefined };
-
-function readJson(text: string, mustBeObject: boolean, isRequired: boolean): Read {
-  if (text.trim() === "" && !isRequired) return { value: undefined };
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    if (hasInexactNumber(text)) return { wrong: EDITOR.inexact };
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return mustBeObject && !isObject ? { wrong: EDITOR.mustBeObject } : { value };
-  } catch {
-    return { wrong: EDITOR.wrongJson };
-  }
 }

@@ -3,9 +3,16 @@ export type SystemCall = readonly [name: string, x64: number | undefined, arm64:
 
 /** Reads a table: the name of each call and its two numbers, or `-`. Lines with `#` are comments. */
 function table(text: string): SystemCall[] {
-  const calls = text.replace(/^ *#.*$/gm, "").matchAll(/(\w+) (\d+|-) (\d+|-),/g);
   const numberOf = (digits = "-") => (digits === "-" ? undefined : Number(digits));
-  return Array.from(calls, ([, name = "", x64, arm64]) => [name, numberOf(x64), numberOf(arm64)] as const);
+  const entries = text
+    .replace(/^ *#.*$/gm, "")
+    .split(",")
+    .map((entry) => entry.trim());
+  return entries.filter(Boolean).map((entry) => {
+    const [, name, x64, arm64] = /^(\w+) (\d+|-) (\d+|-)$/.exec(entry) ?? [];
+    if (name === undefined) throw new Error(`not a system call: ${entry}`);
+    return [name, numberOf(x64), numberOf(arm64)] as const;
+  });
 }
 
 /** What neither a child nor the process role sandbox ever needs. */
