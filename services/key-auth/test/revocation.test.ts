@@ -1,9 +1,10 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { minuteWindow } from "@toolgate/epoch/minute-window";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testRedis } from "@toolgate/testbed/servers";
 import { expect, test } from "vitest";
-import { earlyInMinute, runKeyAuth } from "./running-key-auth.ts";
+import { runKeyAuth } from "./running-key-auth.ts";
 
 test("[KEY-21] [ERR-7] after the response to a revocation no replica admits the key, in 10,000 interleaved calls", async () => {
   await using keyAuth = await runKeyAuth({ replicas: 2 });

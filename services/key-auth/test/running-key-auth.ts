@@ -65,11 +65,6 @@ export async function untilBlocked(pool: Pool): Promise<void> {
   });
 }
 
-/** Resolves when at least 15 s are left of the clock minute, for tests that count within one. */
-export async function earlyInMinute(): Promise<void> {
-  await eventually(() => Date.now() % 60_000 < 45_000, { deadlineMs: 30_000 });
-}
-
 /** The code that a call fails with; undefined when it succeeds. */
 export function codeOf(call: Promise<unknown>): Promise<Code | undefined> {
   return call.then(
