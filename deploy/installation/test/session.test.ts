@@ -190,34 +190,6 @@ describe("known devices", () => {
     expect((await logIn(user, deviceOf(again))).status).toBe(200);
   });
 
-  test("[MGMT] the token of one account makes no device known to another, and guesses with it are bounded too", async () => {
-    const [ada, grace] = [await newUser(), await newUser()];
-    const device = deviceOf(await logIn(ada));
-    await guess(grace.email, MAX_FAILURES, device);
-    expect((await logIn(grace, device)).status).toBe(429);
-    await guess(ada.email, MAX_FAILURES, device);
-    const refused = await logIn(ada, device);
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(800);
-    // Guesses with the stolen token leave everybody else's as they are.
-    expect((await logIn(ada)).status).toBe(200);
-  });
-
-  test("[MGMT] a program gets and sends the token in the request, also one that has waited since Redis lost its data", async () => {
-    const user = await newUser();
-    const { body } = await rpc(user);
-    expect(body.deviceToken).toMatch(/^[\w-]{72}$/);
-    await toolgate.redis.wipe();
-    await expect
-      .poll(async () => (await logIn({ email: user.email, password: "a guess" })).status, { timeout: 180_000 })
-      .toBe(401);
-    for (let failure = 0; failure < MAX_FAILURES; failure += 1) await rpc({ ...user, password: "a guess" });
-    expect((await rpc(user)).status).toBe(429);
-    expect((await rpc({ ...user, deviceToken: body.deviceToken })).status).toBe(200);
-    const changed = String(body.deviceToken).replace(/^./, (first) => (first === "A" ? "B" : "A"));
-    expect((await rpc({ ...user, deviceToken: changed })).status).toBe(429);
-  });
-
   test("[MGMT] a session may change its password while its network is locked out, and guesses there are its own", async () => {
     const user = await newUser();
     const token = (await rpc(user)).body.token as string;
