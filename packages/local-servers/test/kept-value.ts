@@ -26,7 +26,9 @@ export async function read(server: LocalServer): Promise<string | undefined> {
   if (server.name === "postgres") return (await query(server.url, "select value from kept"))[0]?.value;
   if (server.name === "nats") {
     const connection = await connectTo(server.url);
-    const message = await (await jetstreamManager(connection)).streams.getMessage("kept", { last_by_subj: "kept.value" });
+    const message = await (await jetstreamManager(connection)).streams.getMessage("kept", {
+      last_by_subj: "kept.value",
+    });
     await connection.close();
     return message?.string();
   }

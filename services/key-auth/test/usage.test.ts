@@ -187,7 +187,7 @@ test("[LOG-9] the service runs the daily job, which can also be run by hand", as
   await eventually(() => exists(partition(37)));
   const last = partition(7);
   await keyAuth.pool.query(`drop table ${last}`);
-  const env = { DATABASE_URL: keyAuth.servers.databaseUrl };
+  const env = { DATABASE_URL: keyAuth.servers.databaseUrl, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
   for (let run = 0; run < 2; run += 1) await promisify(execFile)(process.execPath, [DAILY], { env });
   expect(await exists(last)).toBe(true);
 });
