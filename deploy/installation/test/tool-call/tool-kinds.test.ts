@@ -236,14 +236,6 @@ describe("what administrators build", () => {
     }
   });
 
-  test("[EXPO-5] [EXPO-6] no confirmation is needed to keep or remove a guarded flag, to set it to anything but true, or for webhook_event", async () => {
-    await save("kept", { external_api: true }, true);
-    await save("kept", { external_api: true, description: "edited" });
-    await save("kept", {});
-    await save("kept", { external_api: 1, webhook_event: true });
-    await expect(save("kept", { external_api: true })).rejects.toThrow("409");
-  });
-
   test("[EXPO] a tool that was deleted and created again counts as newly exposed", async () => {
     await save("again", { external_api: true }, true);
     await toolgate.manage("tool_runner.v1.ToolService/DeleteTool", { name: "again" });
