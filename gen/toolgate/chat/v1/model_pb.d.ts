@@ -434,7 +434,7 @@ export declare type GetChatOverviewResponse = Message<"toolgate.chat.v1.GetChatO
   answers: number[];
 
   /**
-   * Assistants whose models have failed in the last 24 hours, most failures first; at most 20.
+   * Assistants whose models failed in these hours, most failures first; at most 20.
    *
    * @generated from field: repeated toolgate.chat.v1.FailingAssistant failing = 3;
    */
@@ -471,7 +471,7 @@ export declare type FailingAssistant = Message<"toolgate.chat.v1.FailingAssistan
   name: string;
 
   /**
-   * Turns that ended with MODEL_FAILED; the last 1,000 failed turns of the workspace are looked at.
+   * Turns that ended with MODEL_FAILED, up to 1,000 of each hour.
    *
    * @generated from field: uint32 failures = 2;
    */

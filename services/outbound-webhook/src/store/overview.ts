@@ -3,9 +3,9 @@ import type { Queryable } from "@toolgate/postgres/pool";
 /** Of each hour; enough to see a busy one, and no more rows are read. */
 export const MAX_DELIVERIES_COUNTED = 1_000;
 
+/** The hour is that of the id: with one of created_at, the planner would read other workspaces. */
 const ofHour = (custom: string) => `select from outbound_webhook.delivery d
        where d.workspace_id = $1 and d.created_at >= $2
-         and d.created_at >= hour.start and d.created_at < hour.start + interval '1 hour'
          and d.id >= outbound_webhook.first_delivery_id(hour.start)
          and d.id < outbound_webhook.first_delivery_id(hour.start + interval '1 hour')
          and ${custom} starts_with(d.event_type, 'custom.')`;

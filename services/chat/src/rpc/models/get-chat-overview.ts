@@ -6,8 +6,6 @@ import type { Context } from "../../context.ts";
 import { readBudget } from "../../store/budget.ts";
 import { countAnswersByHour, listFailingAssistants } from "../../store/overview.ts";
 
-const DAY_MS = 86_400_000;
-
 export const getChatOverview: Handler<Context, typeof ModelService.method.getChatOverview> = async (
   { pool, now },
   _request,
@@ -16,7 +14,7 @@ export const getChatOverview: Handler<Context, typeof ModelService.method.getCha
   const { workspaceId } = principalOf(call);
   const at = now();
   const firstHour = firstOfHours(at.getTime());
-  const failing = await listFailingAssistants(pool, workspaceId, new Date(at.getTime() - DAY_MS));
+  const failing = await listFailingAssistants(pool, workspaceId, firstHour);
   const { perDay, used } = await readBudget(pool, workspaceId, at);
   return {
     firstHour: timestampOf(firstHour),
