@@ -130,7 +130,7 @@ function chatItems({ failing, tokensPerDay, tokensToday }: GetChatOverviewRespon
   const budget: Item = {
     key: "budget",
     tone: "bad",
-    subject: "The budget of tokens",
+    subject: "The token budget",
     text: budgetText(tokensToday, tokensPerDay),
     fix: FIXES.budget,
     to: "/assistants",

@@ -1,6 +1,6 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Link } from "@tanstack/react-router";
-import { countText, hourText, OVERVIEW } from "../../text/en/overview.ts";
+import { countText, dayText, hourText, OVERVIEW, startText } from "../../text/en/overview.ts";
 import { Part } from "../../ui/page/part.tsx";
 import styles from "./overview.module.css";
 
@@ -34,16 +34,10 @@ export function DayChart(props: DayChartProps) {
   }
   const highest = Math.max(1, ...counts);
   const text = (count: number) => countText(count, count >= maxCount);
+  const isMore = counts.some((count) => count >= maxCount);
   const sum = counts.reduce((all, count) => all + count, 0);
   return (
     <Part title={title}>
-      <p className={styles.dimText}>
-        {countText(
-          sum,
-          counts.some((count) => count >= maxCount),
-        )}{" "}
-        in 24 hours
-      </p>
       <ol className={styles.hours} aria-label={`${title} by hour`} data-tone={tone}>
         {counts.map((count, hour) => {
           const start = new Date(timestampMs(firstHour) + hour * HOUR_MS);
@@ -61,6 +55,11 @@ export function DayChart(props: DayChartProps) {
           );
         })}
       </ol>
+      <p className={styles.axis}>
+        <span>{startText(new Date(timestampMs(firstHour)))}</span>
+        <span>{dayText(countText(sum, isMore))}</span>
+        <span>{OVERVIEW.now}</span>
+      </p>
     </Part>
   );
 }

@@ -11,7 +11,7 @@ import { DayChart } from "./day-chart.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import styles from "./overview.module.css";
 
-const POLL_MS = 10_000;
+const POLL_MS = 5_000;
 /** The services count each hour up to here. */
 const MAX_COUNT = 1_000;
 

@@ -3,6 +3,7 @@ export const OVERVIEW = {
   attention: "Needs attention",
   nothing: "Nothing needs attention.",
   day: "The last 24 hours",
+  now: "now",
   notAvailable: "Not available",
   first: "First steps",
   firstText: "Each ticks itself once it is done.",
@@ -131,4 +132,13 @@ export function unansweredText(part: string): string {
 export function hourText(start: Date, what: string, count: string): string {
   const end = new Date(start.getTime() + DAY_MS / 24);
   return `${CLOCK.format(start)} to ${CLOCK.format(end)}: ${count} ${what.toLowerCase()}`;
+}
+
+/** Under a chart: where it begins, and what is in it. */
+export function startText(firstHour: Date): string {
+  return CLOCK.format(firstHour);
+}
+
+export function dayText(count: string): string {
+  return `${count} in 24 hours`;
 }
