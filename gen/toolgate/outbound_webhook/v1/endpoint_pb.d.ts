@@ -717,7 +717,7 @@ export declare type EndpointNotice = Message<"toolgate.outbound_webhook.v1.Endpo
   lastFailure?: AttemptResult | undefined;
 
   /**
-   * Events that it did not get; counted up to 10,000.
+   * Events that it did not get; counted up to 1,000.
    *
    * @generated from field: uint32 undelivered = 3;
    */

@@ -7,9 +7,11 @@ import { listEndpoints } from "../../store/endpoint.ts";
 import { readHealth } from "../../store/log/health.ts";
 import { countDeliveriesByHour, hasTestDelivery } from "../../store/overview.ts";
 import { countUndelivered } from "../../store/undelivered.ts";
-import { MAX_EVENTS_COUNTED } from "../undelivered/count-undelivered.ts";
 import { toHealth } from "./endpoint-health.ts";
 import { toEndpoint } from "./endpoint-message.ts";
+
+/** Of each endpoint: pages ask every few seconds. */
+const MAX_UNDELIVERED_COUNTED = 1_000;
 
 export const getEndpointOverview: Handler<Context, typeof EndpointService.method.getEndpointOverview> = async (
   { pool, now },
@@ -22,7 +24,7 @@ export const getEndpointOverview: Handler<Context, typeof EndpointService.method
   const [deliveries, endpoints, undelivered, hasTest] = await Promise.all([
     countDeliveriesByHour(pool, workspaceId, firstHour),
     listEndpoints(pool, workspaceId, { search: "", status: undefined }),
-    countUndelivered(pool, { workspaceId }, MAX_EVENTS_COUNTED + 1),
+    countUndelivered(pool, { workspaceId }, MAX_UNDELIVERED_COUNTED + 1),
     hasTestDelivery(pool, workspaceId),
   ]);
   const missed = new Map(undelivered.map(({ endpointId, events }) => [endpointId, events]));
@@ -38,8 +40,8 @@ export const getEndpointOverview: Handler<Context, typeof EndpointService.method
       return {
         endpoint: toEndpoint(endpoint),
         ...(lastFailure && { lastFailure }),
-        undelivered: Math.min(events, MAX_EVENTS_COUNTED),
-        undeliveredIsMore: events > MAX_EVENTS_COUNTED,
+        undelivered: Math.min(events, MAX_UNDELIVERED_COUNTED),
+        undeliveredIsMore: events > MAX_UNDELIVERED_COUNTED,
       };
     }),
     hasEndpoint: endpoints.length > 0,

@@ -5,7 +5,7 @@ import type { Context } from "../../context.ts";
 import { countUndelivered as countRows } from "../../store/undelivered.ts";
 import { endpointKey, noSuchEndpoint } from "../request-fields.ts";
 
-export const MAX_EVENTS_COUNTED = 10_000;
+const MAX_EVENTS_COUNTED = 10_000;
 
 export const countUndelivered: Handler<Context, typeof UndeliveredService.method.countUndelivered> = async (
   { pool },
