@@ -37,6 +37,12 @@ export const ATTEMPTS: Record<string, Attempt> = {
   "key_auth.v1.KeyService/UpdateKey": ofKey({ limit: 7 }),
   "key_auth.v1.KeyService/RotateKey": ofKey(),
   "key_auth.v1.KeyService/RevokeKey": ofKey(),
+  "key_auth.v1.KeyService/GetKeyOverview": listing,
+  "gateway.v1.OverviewService/GetOverview": listing,
+  "tool_runner.v1.ToolService/GetToolOverview": listing,
+  "outbound_webhook.v1.EndpointService/GetEndpointOverview": listing,
+  "inbound_hook.v1.HookService/GetHookOverview": listing,
+  "chat.v1.ModelService/GetChatOverview": listing,
   "tool_runner.v1.ExecutionService/ListExecutions": listing,
   "tool_runner.v1.ExecutionService/GetExecution": {
     request: ({ executionId }) => ({ executionId }),

@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  Navigate,
   Outlet,
   redirect,
   retainSearchParams,
@@ -19,6 +20,7 @@ import { Search as HookLogSearch } from "./routes/hook-log.ts";
 import { Search as HooksSearch } from "./routes/hooks.ts";
 import { Search as KeysSearch } from "./routes/keys.ts";
 import { Search as NamedSearch } from "./routes/named-list.ts";
+import { Search as ReferenceSearch } from "./routes/reference.ts";
 import { Search as RunsSearch } from "./routes/runs.ts";
 import { parseSearch, stringifySearch, text } from "./routes/search.ts";
 import { Search as ToolSearch } from "./routes/tool.ts";
@@ -40,6 +42,14 @@ const login = createRoute({
   component: () => <LoginPage next={login.useSearch().next} />,
 });
 
+/** For holders of a key, who need no login. */
+const reference = createRoute({
+  getParentRoute: () => root,
+  path: "/reference",
+  validateSearch: ReferenceSearch,
+  component: lazyRouteComponent(() => import("./pages/reference/reference-page.tsx"), "ReferencePage"),
+});
+
 const shell = createRoute({
   getParentRoute: () => root,
   id: "shell",
@@ -57,13 +67,13 @@ const managed = createRoute({
   component: () => (useCanManage() ? <Outlet /> : <NoAccess />),
 });
 
+/** The first page: for members, that is the tools. */
 const index = createRoute({
   getParentRoute: () => shell,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/tools" });
-  },
+  component: () => (useCanManage() ? <Overview /> : <Navigate to="/tools" replace />),
 });
+const Overview = lazyRouteComponent(() => import("./pages/overview/overview-page.tsx"), "OverviewPage");
 
 const tools = createRoute({
   getParentRoute: () => shell,
@@ -195,7 +205,7 @@ const pages = managed.addChildren([
 
 export const router = createRouter({
   basepath: "/manage",
-  routeTree: root.addChildren([login, shell.addChildren([index, tools, tool, pages])]),
+  routeTree: root.addChildren([login, reference, shell.addChildren([index, tools, tool, pages])]),
   parseSearch,
   stringifySearch,
   defaultErrorComponent: Failed,

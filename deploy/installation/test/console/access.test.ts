@@ -70,8 +70,8 @@ describe.skipIf(!chromium)("access to the console", () => {
     const { email, password } = rig.toolgate.account;
     for (const [path, to] of [
       ["/api-keys?status=active", "/manage/api-keys?status=active"],
-      ["/login?next=//evil.example/", "/manage/tools"],
-      ["/login?next=https://evil.example/", "/manage/tools"],
+      ["/login?next=//evil.example/", "/manage/"],
+      ["/login?next=https://evil.example/", "/manage/"],
     ] as const) {
       const page = await rig.open(path, { user: null });
       await page.getByLabel("Email").fill(email);
@@ -85,16 +85,15 @@ describe.skipIf(!chromium)("access to the console", () => {
     }
   });
 
-  test("[MGMT] the console's address leads to the tools, signed in or after the login", async () => {
+  test("[MGMT] the console's address leads to the overview, signed in or after the login", async () => {
     const page = await rig.open("/");
-    await page.waitForURL(`${base}/manage/tools`);
-    await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     await page.context().clearCookies();
     await page.goto(`${base}/manage/`);
     await page.getByLabel("Email").fill(rig.toolgate.account.email);
     await page.getByLabel("Password").fill(rig.toolgate.account.password);
     await page.getByRole("button", { name: "Log in" }).click();
-    await page.waitForURL(`${base}/manage/tools`);
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     await page.context().close();
   });
 

@@ -7,6 +7,8 @@ if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 
 /** Every page, with filters of its own, as its URL has them. */
 const PAGES = [
+  "/",
+  "/reference?tool=greet",
   "/tools?search=nothing",
   "/tools/greet",
   "/tools/greet?tab=api",

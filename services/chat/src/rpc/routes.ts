@@ -24,6 +24,7 @@ import { uploadFile } from "./chats/upload-file.ts";
 import { checkAssistant } from "./hooks/check-assistant.ts";
 import { runForHook } from "./hooks/run-for-hook.ts";
 import { deleteModel } from "./models/delete-model.ts";
+import { getChatOverview } from "./models/get-chat-overview.ts";
 import { getUsage } from "./models/get-usage.ts";
 import { listModels } from "./models/list-models.ts";
 import { saveModel } from "./models/save-model.ts";
@@ -46,6 +47,6 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       updateChatSettings,
     }),
   );
-  router.service(ModelService, bind(context, { deleteModel, getUsage, listModels, saveModel }));
+  router.service(ModelService, bind(context, { deleteModel, getChatOverview, getUsage, listModels, saveModel }));
   router.service(AssistantRunService, bind(context, { checkAssistant, runForHook }));
 }

@@ -10,6 +10,7 @@ import { createKey } from "./keys/create-key.ts";
 import { explainCall } from "./keys/explain-call.ts";
 import { getHourlyCounts } from "./keys/get-hourly-counts.ts";
 import { getKey } from "./keys/get-key.ts";
+import { getKeyOverview } from "./keys/get-key-overview.ts";
 import { listKeyCalls } from "./keys/list-key-calls.ts";
 import { listKeys } from "./keys/list-keys.ts";
 import { revokeKey } from "./keys/revoke-key.ts";
@@ -38,6 +39,7 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       explainCall,
       listKeyCalls,
       getHourlyCounts,
+      getKeyOverview,
     }),
   );
 }

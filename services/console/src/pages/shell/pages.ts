@@ -12,6 +12,7 @@ interface Item {
 /** The pages by group, as the palette offers them too. */
 export const PAGES: readonly (readonly Item[])[] = [
   [
+    { to: "/", label: SHELL.overview, icon: "overview" },
     { to: "/tools", label: SHELL.tools, icon: "tool", forMembers: true },
     { to: "/runs", label: SHELL.runs, icon: "run" },
   ],

@@ -1,4 +1,5 @@
 export const SHELL = {
+  overview: "Overview",
   tools: "Tools",
   runs: "Runs",
   keys: "API keys",
