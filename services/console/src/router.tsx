@@ -18,6 +18,7 @@ import { Search as EventsSearch } from "./routes/events.ts";
 import { Search as HookLogSearch } from "./routes/hook-log.ts";
 import { Search as HooksSearch } from "./routes/hooks.ts";
 import { Search as KeysSearch } from "./routes/keys.ts";
+import { Search as MembersSearch } from "./routes/members.ts";
 import { Search as NamedSearch } from "./routes/named-list.ts";
 import { Search as RunsSearch } from "./routes/runs.ts";
 import { parseSearch, stringifySearch, text } from "./routes/search.ts";
@@ -38,6 +39,18 @@ const login = createRoute({
   path: "/login",
   validateSearch: v.object({ next: text }),
   component: () => <LoginPage next={login.useSearch().next} />,
+});
+
+const join = createRoute({
+  getParentRoute: () => root,
+  path: "/join",
+  component: lazyRouteComponent(() => import("./pages/login/join-page.tsx"), "JoinPage"),
+});
+
+const newPassword = createRoute({
+  getParentRoute: () => root,
+  path: "/new-password",
+  component: lazyRouteComponent(() => import("./pages/login/new-password-page.tsx"), "NewPasswordPage"),
 });
 
 const shell = createRoute({
@@ -77,6 +90,12 @@ const tool = createRoute({
   path: "/tools/$name",
   validateSearch: ToolSearch,
   component: lazyRouteComponent(() => import("./pages/tool/tool-page.tsx"), "ToolPage"),
+});
+
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./pages/account/account-page.tsx"), "AccountPage"),
 });
 
 const runs = createRoute({
@@ -163,6 +182,19 @@ const sheets = createRoute({
   component: lazyRouteComponent(() => import("./pages/data/sheets-page.tsx"), "SheetsPage"),
 });
 
+const members = createRoute({
+  getParentRoute: () => managed,
+  path: "/members",
+  validateSearch: MembersSearch,
+  component: lazyRouteComponent(() => import("./pages/members/members-page.tsx"), "MembersPage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => managed,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
+});
+
 const audit = createRoute({
   getParentRoute: () => managed,
   path: "/audit",
@@ -190,12 +222,14 @@ const pages = managed.addChildren([
   secrets,
   queries,
   sheets,
+  members,
+  settings,
   audit,
 ]);
 
 export const router = createRouter({
   basepath: "/manage",
-  routeTree: root.addChildren([login, shell.addChildren([index, tools, tool, pages])]),
+  routeTree: root.addChildren([login, join, newPassword, shell.addChildren([index, tools, tool, account, pages])]),
   parseSearch,
   stringifySearch,
   defaultErrorComponent: Failed,

@@ -23,6 +23,9 @@ const PAGES = [
   "/secrets",
   "/queries",
   "/sheets",
+  "/members?search=a",
+  "/settings",
+  "/account",
   "/audit?action=key.create",
   "/components",
 ];

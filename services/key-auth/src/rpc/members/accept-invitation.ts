@@ -29,7 +29,7 @@ export const acceptInvitation: Handler<Context, typeof MemberService.method.acce
     const invitation = await findInvitation(client, tokenHash, now());
     if (!invitation) throw noSuchLink();
     if (invitation.userId !== seen.userId || invitation.hasPassword !== seen.hasPassword) {
-      throw new ConnectError("the account was changed at the same time: try again", Code.Aborted);
+      throw changedMeanwhile();
     }
     const id = await ensureUser(client, invitation, passwordHash);
     const user = { id, email };
@@ -38,6 +38,10 @@ export const acceptInvitation: Handler<Context, typeof MemberService.method.acce
     return { workspace, email };
   });
 };
+
+function changedMeanwhile(): ConnectError {
+  return new ConnectError("the account was changed at the same time: open the link again", Code.FailedPrecondition);
+}
 
 interface Acceptance {
   invitation: OpenInvitation;
@@ -72,7 +76,7 @@ async function ensureUser(
   }
   const id = randomUUID();
   if (passwordHash === undefined || !(await insertUser(client, { id, email, passwordHash }))) {
-    throw new ConnectError("the account was created at the same time: try again", Code.Aborted);
+    throw changedMeanwhile();
   }
   return id;
 }
