@@ -7,13 +7,13 @@ import { ACCOUNT } from "../../text/en/account.ts";
 import { toast } from "../../ui/dialog/toast.tsx";
 import { Field, Form } from "../../ui/form/form.tsx";
 import { Input } from "../../ui/form/input.tsx";
-import { NewPassword, NewPasswordFields, theSameTwice } from "../login/new-password.tsx";
+import { NewPassword, NewPasswordFields } from "../login/new-password.tsx";
 import { OWN_SESSIONS } from "./own-sessions.tsx";
 
-const Values = v.pipe(
-  v.object({ current: v.pipe(v.string(), v.nonEmpty("Enter your current password.")), ...NewPassword }),
-  theSameTwice,
-);
+const Values = v.intersect([
+  v.object({ current: v.pipe(v.string(), v.nonEmpty("Enter your current password.")) }),
+  NewPassword,
+]);
 
 export function ChangePassword() {
   const { email } = useSession();

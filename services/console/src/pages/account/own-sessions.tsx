@@ -35,7 +35,8 @@ export function OwnSessions() {
     <>
       <p className={styles.dim}>{ACCOUNT.sessionsText}</p>
       {shown && <FailureText failure={shown} onRetry={() => void refetch()} />}
-      <div className={styles.table}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div role="region" aria-label={ACCOUNT.open} tabIndex={0} className={styles.table}>
         {data && <Sessions of={data} onEnd={(id) => end(() => endOwnSession(id), ACCOUNT.ended)} />}
       </div>
       {data && data.length > 1 && (

@@ -11,11 +11,10 @@ import { Input } from "../../ui/form/input.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Card } from "./card.tsx";
 import { enter, useTokenOfLink } from "./link.ts";
-import { NewPassword, NewPasswordFields, theSameTwice } from "./new-password.tsx";
+import { NewPassword, NewPasswordFields } from "./new-password.tsx";
 
 const members = createClient(MemberService, publicTransport);
 const Own = v.object({ password: v.pipe(v.string(), v.nonEmpty("Enter your password.")) });
-const New = v.pipe(v.object(NewPassword), theSameTwice);
 
 /** Where the link of an invitation leads. */
 export function JoinPage() {
@@ -52,7 +51,7 @@ function Invitation({ of, token }: { of: GetInvitationResponse; token: string })
           </Field>
         </Form>
       ) : (
-        <Form schema={New} submit={LINKS.accept} onSubmit={({ new_password }) => accept(new_password)}>
+        <Form schema={NewPassword} submit={LINKS.accept} onSubmit={({ new_password }) => accept(new_password)}>
           <NewPasswordFields autoFocus />
         </Form>
       )}

@@ -1,15 +1,13 @@
 import { createClient } from "@connectrpc/connect";
 import { MemberService } from "@toolgate/gen/toolgate/key_auth/v1/member_pb";
-import * as v from "valibot";
 import { publicTransport } from "../../rpc/transport.ts";
 import { LINKS } from "../../text/en/links.ts";
 import { Form } from "../../ui/form/form.tsx";
 import { Card } from "./card.tsx";
 import { enter, useTokenOfLink } from "./link.ts";
-import { NewPassword, NewPasswordFields, theSameTwice } from "./new-password.tsx";
+import { NewPassword, NewPasswordFields } from "./new-password.tsx";
 
 const members = createClient(MemberService, publicTransport);
-const Values = v.pipe(v.object(NewPassword), theSameTwice);
 
 /** Where the link leads by which a member chooses a new password. */
 export function NewPasswordPage() {
@@ -19,7 +17,7 @@ export function NewPasswordPage() {
       <p>{token === "" ? LINKS.noToken : LINKS.resetText}</p>
       {token !== "" && (
         <Form
-          schema={Values}
+          schema={NewPassword}
           submit={LINKS.save}
           onSubmit={async ({ new_password: newPassword }) => {
             const { email } = await members.resetPassword({ token, newPassword });

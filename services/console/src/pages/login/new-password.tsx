@@ -6,15 +6,12 @@ import { Input } from "../../ui/form/input.tsx";
 const MIN_CHARACTERS = 8;
 
 /** A new password, entered twice. */
-export const NewPassword = {
-  new_password: v.pipe(v.string(), v.minLength(MIN_CHARACTERS, LINKS.tooShort)),
-  repeat: v.string(),
-};
-
-/** To be the last check of a form with these fields. */
-export const theSameTwice = v.forward<{ new_password: string; repeat: string }, ["repeat"]>(
-  v.check(({ new_password, repeat }) => new_password === repeat, LINKS.notTheSame),
-  ["repeat"],
+export const NewPassword = v.pipe(
+  v.object({ new_password: v.pipe(v.string(), v.minLength(MIN_CHARACTERS, LINKS.tooShort)), repeat: v.string() }),
+  v.forward(
+    v.check(({ new_password, repeat }) => new_password === repeat, LINKS.notTheSame),
+    ["repeat"],
+  ),
 );
 
 export function NewPasswordFields({ autoFocus = false }: { autoFocus?: boolean }) {

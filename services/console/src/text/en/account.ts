@@ -5,6 +5,7 @@ export const ACCOUNT = {
   change: "Change password",
   changed: "The password is changed. All other sessions have ended.",
   sessions: "Sessions",
+  open: "Open sessions",
   sessionsText: "Where you are logged in. If you do not know one, end it and change your password.",
   device: "Device",
   address: "Logged in from",
