@@ -1,4 +1,4 @@
-import { loginAgain, sessionStore } from "./session.ts";
+import { loginAgain, renewToken, sessionStore } from "./session.ts";
 
 /** A session of the user, as GET /sessions describes it. */
 export interface OwnSession {
@@ -17,7 +17,7 @@ const SAID: Readonly<Record<number, string>> = {
   429: "Too many attempts. Try again later.",
 };
 
-/** Calls the gateway for the user's own account. A session that is over is renewed first. */
+/** Calls the gateway for the user's own account. As with management RPCs, it is made again after a login. */
 async function call(method: string, path: string, body?: object): Promise<Response> {
   const send = () =>
     fetch(path, {
@@ -30,6 +30,7 @@ async function call(method: string, path: string, body?: object): Promise<Respon
     await loginAgain();
     response = await send();
   }
+  if (response.status === 403 && (await renewToken())) response = await send();
   if (response.ok) return response;
   if (response.status === 401) throw new Error("The current password is wrong.");
   throw new Error(SAID[response.status] ?? `Toolgate answered with status ${response.status}.`);
