@@ -134,6 +134,36 @@ test("[MGMT] a changed password ends the user's other sessions; this one continu
   expect((await change(mine, "another password", password)).status).toBe(200);
 });
 
+test("[MGMT] a page lists the user's sessions by browser and ends others, with the CSRF token", async () => {
+  const { email, password } = toolgate.account;
+  const browser = { "user-agent": "Firefox" };
+  const [here, elsewhere] = [
+    await send("POST", "/session", { email, password }, browser),
+    await send("POST", "/session", { email, password }, browser),
+  ];
+  const mine = { cookie: cookieOf(here), "x-csrf-token": String(here.body.csrf_token) };
+  const list = async (headers: Record<string, string>) => {
+    const { status, body } = await send("GET", "/sessions", undefined, headers);
+    return { status, sessions: body.sessions as Record<string, unknown>[] };
+  };
+  const { sessions } = await list({ cookie: mine.cookie });
+  expect(sessions.slice(0, 2)).toMatchObject([
+    { device: "Firefox", kind: "session", address: "127.0.0.0", is_current: false },
+    { device: "Firefox", kind: "session", address: "127.0.0.0", is_current: true },
+  ]);
+  const end = async (path: string, headers: Record<string, string>) =>
+    (await send("DELETE", path, undefined, headers)).status;
+  const other = `/sessions/${sessions[0]?.id}`;
+  expect((await list({})).status).toBe(401);
+  expect(await end(other, {})).toBe(401);
+  expect(await end(other, { cookie: mine.cookie })).toBe(403);
+  expect(await end(`/sessions/${randomUUID()}`, mine)).toBe(404);
+  expect(await end(other, mine)).toBe(200);
+  expect((await list({ cookie: cookieOf(elsewhere) })).status).toBe(401);
+  expect(await end("/sessions", mine)).toBe(200);
+  expect((await list({ cookie: mine.cookie })).sessions).toHaveLength(1);
+});
+
 test("[MGMT] a network that guessed is locked out, but not the owner's known browser and session there", async () => {
   const MAX_FAILURES = 10;
   const RPC = "/toolgate.key_auth.v1.SessionService";

@@ -19,6 +19,7 @@ import { Search as EventsSearch } from "./routes/events.ts";
 import { Search as HookLogSearch } from "./routes/hook-log.ts";
 import { Search as HooksSearch } from "./routes/hooks.ts";
 import { Search as KeysSearch } from "./routes/keys.ts";
+import { Search as MembersSearch } from "./routes/members.ts";
 import { Search as NamedSearch } from "./routes/named-list.ts";
 import { Search as ReferenceSearch } from "./routes/reference.ts";
 import { Search as RunsSearch } from "./routes/runs.ts";
@@ -48,6 +49,18 @@ const reference = createRoute({
   path: "/reference",
   validateSearch: ReferenceSearch,
   component: lazyRouteComponent(() => import("./pages/reference/reference-page.tsx"), "ReferencePage"),
+});
+
+const join = createRoute({
+  getParentRoute: () => root,
+  path: "/join",
+  component: lazyRouteComponent(() => import("./pages/login/join-page.tsx"), "JoinPage"),
+});
+
+const newPassword = createRoute({
+  getParentRoute: () => root,
+  path: "/new-password",
+  component: lazyRouteComponent(() => import("./pages/login/new-password-page.tsx"), "NewPasswordPage"),
 });
 
 const shell = createRoute({
@@ -87,6 +100,12 @@ const tool = createRoute({
   path: "/tools/$name",
   validateSearch: ToolSearch,
   component: lazyRouteComponent(() => import("./pages/tool/tool-page.tsx"), "ToolPage"),
+});
+
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./pages/account/account-page.tsx"), "AccountPage"),
 });
 
 const runs = createRoute({
@@ -173,6 +192,19 @@ const sheets = createRoute({
   component: lazyRouteComponent(() => import("./pages/data/sheets-page.tsx"), "SheetsPage"),
 });
 
+const members = createRoute({
+  getParentRoute: () => managed,
+  path: "/members",
+  validateSearch: MembersSearch,
+  component: lazyRouteComponent(() => import("./pages/members/members-page.tsx"), "MembersPage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => managed,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
+});
+
 const audit = createRoute({
   getParentRoute: () => managed,
   path: "/audit",
@@ -200,12 +232,20 @@ const pages = managed.addChildren([
   secrets,
   queries,
   sheets,
+  members,
+  settings,
   audit,
 ]);
 
 export const router = createRouter({
   basepath: "/manage",
-  routeTree: root.addChildren([login, reference, shell.addChildren([index, tools, tool, pages])]),
+  routeTree: root.addChildren([
+    login,
+    reference,
+    join,
+    newPassword,
+    shell.addChildren([index, tools, tool, account, pages]),
+  ]),
   parseSearch,
   stringifySearch,
   defaultErrorComponent: Failed,

@@ -25,6 +25,9 @@ const PAGES = [
   "/secrets",
   "/queries",
   "/sheets",
+  "/members?search=a",
+  "/settings",
+  "/account",
   "/audit?action=key.create",
   "/components",
 ];

@@ -31,5 +31,9 @@ export const PAGES: readonly (readonly Item[])[] = [
     { to: "/queries", label: SHELL.queries, icon: "database" },
     { to: "/sheets", label: SHELL.sheets, icon: "sheet" },
   ],
-  [{ to: "/audit", label: SHELL.audit, icon: "audit" }],
+  [
+    { to: "/members", label: SHELL.members, icon: "people" },
+    { to: "/settings", label: SHELL.settings, icon: "settings" },
+    { to: "/audit", label: SHELL.audit, icon: "audit" },
+  ],
 ];

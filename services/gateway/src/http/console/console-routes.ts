@@ -15,8 +15,8 @@ const FOLDER = fileURLToPath(new URL("./built/", import.meta.resolve("@toolgate/
 const TIMEOUT_MS = 10_000;
 const ASSETS = `${CONSOLE_PATH}assets/`;
 const LOGIN = `${CONSOLE_PATH}login`;
-/** Pages for people who are not signed in. */
-const PUBLIC_PAGES = [LOGIN, `${CONSOLE_PATH}reference`];
+/** Pages for people who are not signed in: those that links lead to have their token in the fragment, which is not sent. */
+const PUBLIC_PAGES = [LOGIN, `${CONSOLE_PATH}reference`, `${CONSOLE_PATH}join`, `${CONSOLE_PATH}new-password`];
 const HEADERS = {
   "content-security-policy": [
     "default-src 'none'",
