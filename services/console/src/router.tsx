@@ -25,6 +25,7 @@ import { parseSearch, stringifySearch, text } from "./routes/search.ts";
 import { Search as ToolSearch } from "./routes/tool.ts";
 import { Search as ToolsSearch } from "./routes/tools.ts";
 import { Search as UndeliveredSearch } from "./routes/undelivered.ts";
+import { Search as UsageSearch } from "./routes/usage.ts";
 import { loadSession, sessionStore } from "./rpc/session.ts";
 import { useCanManage } from "./rpc/use-session.ts";
 
@@ -92,6 +93,27 @@ const assistant = createRoute({
   path: "/assistants/$name",
   validateSearch: AssistantSearch,
   component: lazyRouteComponent(() => import("./pages/assistant/assistant-page.tsx"), "AssistantPage"),
+});
+
+const chats = createRoute({
+  getParentRoute: () => shell,
+  path: "/chats",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/chats/chats-page.tsx"), "ChatsPage"),
+});
+
+const models = createRoute({
+  getParentRoute: () => managed,
+  path: "/models",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
+});
+
+const usage = createRoute({
+  getParentRoute: () => managed,
+  path: "/usage",
+  validateSearch: UsageSearch,
+  component: lazyRouteComponent(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
 });
 
 const runs = createRoute({
@@ -193,6 +215,8 @@ const components = createRoute({
 
 const pages = managed.addChildren([
   components,
+  models,
+  usage,
   runs,
   keys,
   endpoints,
@@ -210,7 +234,7 @@ const pages = managed.addChildren([
 
 export const router = createRouter({
   basepath: "/manage",
-  routeTree: root.addChildren([login, shell.addChildren([index, tools, tool, assistants, assistant, pages])]),
+  routeTree: root.addChildren([login, shell.addChildren([index, tools, tool, assistants, assistant, chats, pages])]),
   parseSearch,
   stringifySearch,
   defaultErrorComponent: Failed,
