@@ -38,6 +38,8 @@ export interface Things {
   executionId: string;
   hookId: string;
   hookDeliveryId: string;
+  /** Of a tool, in the chat. */
+  callId: string;
   dataSourceUrl: string;
   receiverUrl: string;
 }
@@ -129,6 +131,7 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
     ratePerSecond: 10,
   });
   const { hookId, hookDeliveryId } = await receiveCall(toolgate);
+  const callId = await chatWithTool(toolgate);
   const executionId = await settled(toolgate, { keyId, replayId });
   return {
     memberId,
@@ -143,6 +146,7 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
     executionId,
     hookId,
     hookDeliveryId,
+    callId,
     dataSourceUrl: toolgate.databaseUrl,
     receiverUrl: `${toolgate.receiver.url}/elsewhere`,
   };
@@ -178,6 +182,31 @@ async function receiveCall(toolgate: RunningToolgate): Promise<{ hookId: string;
   return { hookId, hookDeliveryId };
 }
 
+/** The call of a tool in a chat of the administrator's, whose id is the marker too. */
+async function chatWithTool({ account, request }: RunningToolgate): Promise<string> {
+  const { email, password, workspace: tenant } = account;
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    request(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const login = await post("/toolgate.key_auth.v1.SessionService/Login", {
+    email,
+    password,
+    tokenKind: "TOKEN_KIND_JWT",
+  });
+  const headers = { authorization: `Bearer ${login.body.token}` };
+  const message = { tenant, chat_id: MARKER, message: `run ${MARKER} with {}`, test_mode: true };
+  const sent = await post("/chat/index", message, headers);
+  if (sent.status !== 200) throw new Error(`the chat failed: ${sent.text}`);
+  const since = new Date(0).toISOString();
+  const { text } = await request(`/chat/resume?${new URLSearchParams({ tenant, chat_id: MARKER, since })}`, {
+    headers,
+  });
+  return /event: tool_start\ndata: \{"id":"([^"]+)"/.exec(text)?.[1] ?? "";
+}
+
 /** Resolves with the id of the run once all reported events are stored and nothing is under way. */
 function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string; replayId: string }): Promise<string> {
   const listed = <T>(rpc: string, request: object) => toolgate.manage<T>(rpc, request as Record<string, unknown>);
@@ -205,8 +234,8 @@ function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string
        union all select from chat.audit_outbox`,
     );
     const done = replay.state === "REPLAY_STATE_DONE" && !replay.outstanding && audited && unsent.rowCount === 0;
-    // Those of the key and of the hook.
-    return (done && calls.length > 0 && executions.length === 2 && executions[0]?.id) || false;
+    // Those of the key, the hook and the chat.
+    return (done && calls.length > 0 && executions.length === 3 && executions[0]?.id) || false;
   });
 }
 

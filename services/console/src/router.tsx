@@ -12,6 +12,7 @@ import * as v from "valibot";
 import { LoginPage } from "./pages/login/login.tsx";
 import { Failed, NoAccess, NotFound } from "./pages/shell/messages.tsx";
 import { Shell } from "./pages/shell/shell.tsx";
+import { Search as AssistantSearch } from "./routes/assistant.ts";
 import { Search as AuditSearch } from "./routes/audit.ts";
 import { Search as DeliveriesSearch } from "./routes/deliveries.ts";
 import { Search as EndpointsSearch } from "./routes/endpoints.ts";
@@ -27,6 +28,7 @@ import { parseSearch, stringifySearch, text } from "./routes/search.ts";
 import { Search as ToolSearch } from "./routes/tool.ts";
 import { Search as ToolsSearch } from "./routes/tools.ts";
 import { Search as UndeliveredSearch } from "./routes/undelivered.ts";
+import { Search as UsageSearch } from "./routes/usage.ts";
 import { loadSession, sessionStore } from "./rpc/session.ts";
 import { useCanManage } from "./rpc/use-session.ts";
 
@@ -106,6 +108,41 @@ const account = createRoute({
   getParentRoute: () => shell,
   path: "/account",
   component: lazyRouteComponent(() => import("./pages/account/account-page.tsx"), "AccountPage"),
+});
+
+const assistants = createRoute({
+  getParentRoute: () => shell,
+  path: "/assistants",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/assistants/assistants-page.tsx"), "AssistantsPage"),
+});
+
+const assistant = createRoute({
+  getParentRoute: () => shell,
+  path: "/assistants/$name",
+  validateSearch: AssistantSearch,
+  component: lazyRouteComponent(() => import("./pages/assistant/assistant-page.tsx"), "AssistantPage"),
+});
+
+const chats = createRoute({
+  getParentRoute: () => shell,
+  path: "/chats",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/chats/chats-page.tsx"), "ChatsPage"),
+});
+
+const models = createRoute({
+  getParentRoute: () => managed,
+  path: "/models",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
+});
+
+const usage = createRoute({
+  getParentRoute: () => managed,
+  path: "/usage",
+  validateSearch: UsageSearch,
+  component: lazyRouteComponent(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
 });
 
 const runs = createRoute({
@@ -220,6 +257,8 @@ const components = createRoute({
 
 const pages = managed.addChildren([
   components,
+  models,
+  usage,
   runs,
   keys,
   endpoints,
@@ -244,7 +283,7 @@ export const router = createRouter({
     reference,
     join,
     newPassword,
-    shell.addChildren([index, tools, tool, account, pages]),
+    shell.addChildren([index, tools, tool, assistants, assistant, chats, account, pages]),
   ]),
   parseSearch,
   stringifySearch,

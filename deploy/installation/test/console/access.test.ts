@@ -58,8 +58,16 @@ describe.skipIf(!chromium)("access to the console", () => {
         to: `/manage/login?next=${encodeURIComponent(path)}`,
       });
     }
-    // Members may read tools; of a workspace that is not the user's, nothing.
-    expect((await get(`${base}/manage/tools`, { cookie: cookies.member })).status).toBe(200);
+    // Members may read tools and assistants, and chat; of a workspace that is not the user's, nothing.
+    for (const [path, status] of [
+      ["/manage/tools", 200],
+      ["/manage/assistants/assistant?tab=playground", 200],
+      ["/manage/chats", 200],
+      ["/manage/chats/other", 403],
+      ["/manage/models", 403],
+      ["/manage/usage", 403],
+    ] as const)
+      expect([path, (await get(base + path, { cookie: cookies.member })).status]).toEqual([path, status]);
     expect((await get(`${base}/manage/tools?workspace=other`, { cookie: cookies.admin })).status).toBe(403);
     const page = await rig.open("/api-keys", { user: member });
     await page.getByRole("heading", { name: "No access" }).waitFor();

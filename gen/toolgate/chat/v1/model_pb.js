@@ -41,60 +41,74 @@ export const SaveModelResponseSchema = /*@__PURE__*/
   messageDesc(file_toolgate_chat_v1_model, 3);
 
 /**
+ * Describes the message toolgate.chat.v1.TestModelRequest.
+ * Use `create(TestModelRequestSchema)` to create a new message.
+ */
+export const TestModelRequestSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_model, 4);
+
+/**
+ * Describes the message toolgate.chat.v1.TestModelResponse.
+ * Use `create(TestModelResponseSchema)` to create a new message.
+ */
+export const TestModelResponseSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_model, 5);
+
+/**
  * Describes the message toolgate.chat.v1.ListModelsRequest.
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 4);
+  messageDesc(file_toolgate_chat_v1_model, 6);
 
 /**
  * Describes the message toolgate.chat.v1.ListModelsResponse.
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 5);
+  messageDesc(file_toolgate_chat_v1_model, 7);
 
 /**
  * Describes the message toolgate.chat.v1.DeleteModelRequest.
  * Use `create(DeleteModelRequestSchema)` to create a new message.
  */
 export const DeleteModelRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 6);
+  messageDesc(file_toolgate_chat_v1_model, 8);
 
 /**
  * Describes the message toolgate.chat.v1.DeleteModelResponse.
  * Use `create(DeleteModelResponseSchema)` to create a new message.
  */
 export const DeleteModelResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 7);
+  messageDesc(file_toolgate_chat_v1_model, 9);
 
 /**
  * Describes the message toolgate.chat.v1.GetUsageRequest.
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export const GetUsageRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 8);
+  messageDesc(file_toolgate_chat_v1_model, 10);
 
 /**
  * Describes the message toolgate.chat.v1.GetUsageResponse.
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 9);
+  messageDesc(file_toolgate_chat_v1_model, 11);
 
 /**
  * Describes the message toolgate.chat.v1.ModelUsage.
  * Use `create(ModelUsageSchema)` to create a new message.
  */
 export const ModelUsageSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 10);
+  messageDesc(file_toolgate_chat_v1_model, 12);
 
 /**
  * Describes the message toolgate.chat.v1.Cost.
  * Use `create(CostSchema)` to create a new message.
  */
 export const CostSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 11);
+  messageDesc(file_toolgate_chat_v1_model, 13);
 
 /**
  * Describes the message toolgate.chat.v1.GetChatOverviewRequest.
@@ -128,6 +142,20 @@ export const ModelProviderSchema = /*@__PURE__*/
  */
 export const ModelProvider = /*@__PURE__*/
   tsEnum(ModelProviderSchema);
+
+/**
+ * Describes the enum toolgate.chat.v1.ModelFault.
+ */
+export const ModelFaultSchema = /*@__PURE__*/
+  enumDesc(file_toolgate_chat_v1_model, 1);
+
+/**
+ * Which setting is wrong, as far as the server's answer shows it.
+ *
+ * @generated from enum toolgate.chat.v1.ModelFault
+ */
+export const ModelFault = /*@__PURE__*/
+  tsEnum(ModelFaultSchema);
 
 /**
  * The model servers that a workspace's assistants use.

@@ -17,6 +17,12 @@ export const PAGES: readonly (readonly Item[])[] = [
     { to: "/runs", label: SHELL.runs, icon: "run" },
   ],
   [
+    { to: "/assistants", label: SHELL.assistants, icon: "assistant", forMembers: true },
+    { to: "/models", label: SHELL.models, icon: "model" },
+    { to: "/chats", label: SHELL.chats, icon: "chat", forMembers: true },
+    { to: "/usage", label: SHELL.usage, icon: "bars" },
+  ],
+  [
     { to: "/api-keys", label: SHELL.keys, icon: "key" },
     { to: "/webhooks", label: SHELL.endpoints, icon: "endpoint" },
     { to: "/webhooks/deliveries", label: SHELL.deliveries, icon: "list" },

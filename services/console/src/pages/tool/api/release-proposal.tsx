@@ -5,7 +5,7 @@ import { useWorkspace } from "../../../rpc/use-session.ts";
 import { API_TAB } from "../../../text/en/api-tab.ts";
 import { Button } from "../../../ui/button.tsx";
 import { toast } from "../../../ui/dialog/toast.tsx";
-import { ExposureDialog } from "../exposure/exposure-dialog.tsx";
+import { ToolExposure } from "../exposure/tool-exposure.tsx";
 import type { ToolTabProps } from "../tool-tab.ts";
 import styles from "./api-tab.module.css";
 
@@ -28,7 +28,7 @@ export function ReleaseProposal({ tool, onChanged }: ToolTabProps) {
         {API_TAB.release}
       </Button>
       {isAsking && (
-        <ExposureDialog
+        <ToolExposure
           tool={name}
           definition={definition}
           flags={["external_api"]}
