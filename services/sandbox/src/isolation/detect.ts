@@ -2,25 +2,21 @@ import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { release } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { CHILD_PROGRAM, READABLE_FOLDERS } from "../processes/child-files.ts";
-import { CHILD_MEMORY_MIB, type ChildGroup, groupFolders, openGroup, removeLeftovers } from "./cgroups.ts";
-import { inGroup, isolated, type Machine, type Tool } from "./command.ts";
+import { isolated, type Machine } from "./command.ts";
 import { LAYERS, type Layer } from "./layers.ts";
 import { childFilter } from "./seccomp/filter.ts";
 
 /** How this machine isolates sandbox children. */
 export type Isolation = {
   readonly layers: ReadonlySet<Layer>;
-  /** The command that runs another one in isolation, in the given group. */
-  wrap: (command: readonly string[], group?: ChildGroup) => string[];
-  /** Makes the cgroup of a child; absent without the layer. */
-  openGroup?: () => ChildGroup;
+  /** The command that runs another one in isolation. */
+  wrap: (command: readonly string[]) => string[];
 };
 
 export const NO_ISOLATION: Isolation = { layers: new Set(), wrap: (command) => [...command] };
 
-const TOOL_FOLDERS = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"];
 const MOUNT_POINTS = ["/mnt", "/sys"];
 const SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64"];
 /** Each child gets one of these users, in the range that systemd also uses for users without a name. */
@@ -32,37 +28,14 @@ const PROBE_MS = 10_000;
 const PROBE_ANSWER = "isolated";
 
 /** Finds out which layers work here, by trying them. */
-export function detectIsolation(wanted: readonly Layer[] = LAYERS, memoryMib = CHILD_MEMORY_MIB): Isolation {
+export function detectIsolation(wanted: readonly Layer[] = LAYERS): Isolation {
   if (process.platform !== "linux") return NO_ISOLATION;
   const machine = describeMachine();
-  const isolation = detectCommand(
-    wanted.filter((layer) => layer !== "cgroup" && (layer !== "seccomp" || machine.filter !== undefined)),
-    machine,
-  );
-  return wanted.includes("cgroup") ? withGroups(isolation, memoryMib) : isolation;
-}
-
-/** Adds the layer `cgroup` if it works. */
-function withGroups(isolation: Isolation, memoryMib: number): Isolation {
-  for (const folder of groupFolders()) {
-    const grouped = {
-      ...isolation,
-      layers: new Set([...isolation.layers, "cgroup" as const]),
-      openGroup: () => openGroup(folder, memoryMib),
-    };
-    if (!works(grouped)) continue;
-    removeLeftovers(folder);
-    return grouped;
-  }
-  return isolation;
-}
-
-function detectCommand(wanted: readonly Layer[], machine: Machine): Isolation {
-  const all = new Set(wanted);
-  const complete = isolationOf(all, machine);
+  const possible = wanted.filter((layer) => layer !== "seccomp" || machine.filter !== undefined);
+  const complete = isolationOf(new Set(possible), machine);
   if (works(complete)) return complete;
   const layers = new Set<Layer>();
-  for (const layer of wanted) {
+  for (const layer of possible) {
     layers.add(layer);
     if (!works(isolationOf(layers, machine))) layers.delete(layer);
   }
@@ -72,8 +45,7 @@ function detectCommand(wanted: readonly Layer[], machine: Machine): Isolation {
 function isolationOf(layers: ReadonlySet<Layer>, machine: Machine): Isolation {
   return {
     layers,
-    wrap: (command, group) =>
-      inGroup(isolated(command, layers, machine, FIRST_USER + randomInt(USERS)), machine, group),
+    wrap: (command) => isolated(command, layers, machine, FIRST_USER + randomInt(USERS)),
   };
 }
 
@@ -83,15 +55,6 @@ function describeMachine(): Machine {
   const nodeFolder = dirname(realpathSync(process.execPath));
   return {
     isRoot: process.getuid?.() === 0,
-    tools: {
-      chroot: pathOf("chroot"),
-      env: pathOf("env"),
-      perl: pathOf("perl"),
-      prlimit: pathOf("prlimit"),
-      setpriv: pathOf("setpriv"),
-      sh: pathOf("sh"),
-      unshare: pathOf("unshare"),
-    },
     filter: childFilter(process.arch),
     countsByNamespace: major > neededMajor || (major === neededMajor && minor >= neededMinor),
     mountPoint: MOUNT_POINTS.find((path) => existsSync(path)) ?? "/",
@@ -99,18 +62,12 @@ function describeMachine(): Machine {
   };
 }
 
-function pathOf(tool: Tool): string {
-  return TOOL_FOLDERS.map((folder) => join(folder, tool)).find((path) => existsSync(path)) ?? tool;
-}
-
 /** Whether Node starts within the layers and can read what a child needs. */
-function works({ wrap, openGroup }: Isolation): boolean {
+function works({ wrap }: Isolation): boolean {
   const code = `require("fs").readFileSync(process.argv[1]); process.memoryUsage.rss(); process.stdout.write(${JSON.stringify(PROBE_ANSWER)})`;
   const probe = [realpathSync(process.execPath), "-e", code, CHILD_PROGRAM];
-  const group = openGroup?.();
-  const [file = "", ...args] = wrap(probe, group);
+  const [file = "", ...args] = wrap(probe);
   const { stdout } = spawnSync(file, args, { env: {}, cwd: "/", timeout: PROBE_MS, killSignal: "SIGKILL" });
-  group?.remove();
   return stdout?.toString() === PROBE_ANSWER;
 }
 

@@ -82,14 +82,11 @@ export class Child implements AsyncDisposable {
         events.onDraining(this);
       },
       onEnd: (end) => {
-        if (end.outOfMemory) this.killedFor ??= "memory";
         events.onEnd(this, end);
         this.#closed.resolve();
       },
     });
-    this.#send = createFrameWriter(this.process, () => {
-      this.#progressAt = now();
-    });
+    this.#send = createFrameWriter(this.process);
     this.#send(["begin", settings]);
   }
 

@@ -2,8 +2,6 @@ export type ProcessEnd = {
   signal: NodeJS.Signals | null;
   code: number | null;
   stderr: string;
-  /** The operating system ended it because it exceeded the memory of its cgroup. */
-  outOfMemory: boolean;
 };
 
 export type ProcessEvents = {

@@ -1,6 +1,5 @@
 import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import type { ChildGroup } from "../isolation/cgroups.ts";
 import { type Isolation, onlyChildOf } from "../isolation/detect.ts";
 import type { EngineProcess, ProcessEvents } from "./engine-process.ts";
 import { spawnChild } from "./spawn-child.ts";
@@ -16,24 +15,17 @@ export class LocalProcess implements EngineProcess {
   readonly input: Writable;
   readonly output: Readable;
   readonly #isForked: boolean;
-  readonly #group: ChildGroup | undefined;
   #enginePid: number | undefined;
   /** Its pid may belong to another process now. */
   #exited = false;
 
   constructor(isolation: Isolation, events: LocalEvents) {
     this.#isForked = isolation.layers.has("processes");
-    this.#group = isolation.openGroup?.();
-    try {
-      this.#process = spawnChild(isolation, this.#group);
-      const [input, output, errors] = this.#process.stdio as unknown as [Writable, Readable, Readable];
-      this.input = input;
-      this.output = output;
-      this.#listen(errors, events);
-    } catch (error) {
-      this.#group?.remove();
-      throw error;
-    }
+    this.#process = spawnChild(isolation);
+    const [input, output, errors] = this.#process.stdio as unknown as [Writable, Readable, Readable];
+    this.input = input;
+    this.output = output;
+    this.#listen(errors, events);
   }
 
   /** The process that runs the tools. The one that was spawned may be its parent. */
@@ -77,10 +69,6 @@ export class LocalProcess implements EngineProcess {
     this.#process.on("exit", () => {
       this.#exited = true;
     });
-    this.#process.on("close", (code, signal) => {
-      const outOfMemory = this.#group?.ranOutOfMemory() ?? false;
-      this.#group?.remove();
-      onEnd({ code, signal, stderr, outOfMemory });
-    });
+    this.#process.on("close", (code, signal) => onEnd({ code, signal, stderr }));
   }
 }

@@ -65,7 +65,7 @@ class RemoteProcess implements EngineProcess {
   /** What was written before there was a connection. */
   #early: Parameters<EngineProcess["write"]>[] = [];
   #isKilled = false;
-  #end: ProcessEnd = { signal: null, code: null, stderr: "the sandbox process is gone", outOfMemory: false };
+  #end: ProcessEnd = { signal: null, code: null, stderr: "the sandbox process is gone" };
 
   constructor(open: () => Promise<ClientHttp2Session>, token: string, events: ProcessEvents) {
     open().then(

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
-import type { ChildGroup } from "../isolation/cgroups.ts";
 import type { Isolation } from "../isolation/detect.ts";
 import { CHILD_PROGRAM, READABLE_FOLDERS } from "./child-files.ts";
 
@@ -14,7 +13,7 @@ const ONE_HELPER = "--v8-pool-size=1";
  * A child has no environment, may read only its own sources and isolated-vm, and may start no processes or workers.
  * Node 24 has no flag against network access; the isolation around it removes the network where the machine can.
  */
-export function spawnChild(isolation: Isolation, group: ChildGroup | undefined): ChildProcess {
+export function spawnChild(isolation: Isolation): ChildProcess {
   const readable = [...READABLE_FOLDERS.map((folder) => `${folder}/*`), LIBC_MARKER];
   const flags = [
     "--permission",
@@ -25,7 +24,7 @@ export function spawnChild(isolation: Isolation, group: ChildGroup | undefined):
   ];
   for (const path of readable) flags.push(`--allow-fs-read=${path}`);
   const node = realpathSync(process.execPath);
-  const [file = node, ...args] = isolation.wrap([node, ...flags, CHILD_PROGRAM], group);
+  const [file = node, ...args] = isolation.wrap([node, ...flags, CHILD_PROGRAM]);
   return spawn(file, args, {
     env: {},
     cwd: "/",

@@ -76,18 +76,13 @@ const tokenHash = createHash("sha256").update("the token").digest("hex");
 const server = await startSandboxServer({ host: "127.0.0.1", port: 0, tokenHashes: [tokenHash], isolation });
 
 /** What a program within the layers writes, and how it ends. */
-async function run(
-  { wrap, openGroup }: Isolation,
-  command: string[],
-): Promise<{ output: string; code: number | null }> {
-  const group = openGroup?.();
-  const [file = "", ...args] = wrap(command, group);
+async function run({ wrap }: Isolation, command: string[]): Promise<{ output: string; code: number | null }> {
+  const [file = "", ...args] = wrap(command);
   const child = spawn(file, args, { env: {}, cwd: "/", detached: true, stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   const output = await text(child.stdout);
   const [code] = await ended;
   child.kill("SIGKILL");
-  group?.remove();
   return { output, code };
 }
 
