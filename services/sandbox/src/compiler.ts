@@ -11,8 +11,8 @@ const MAX_HEAP_MIB = 256;
 const MAX_CACHED_CHARS = 32 * 1024 * 1024;
 
 /** How long the check of a handler may take when it is saved, and when it is loaded to run; nearly all take milliseconds. */
-export const SAVE_LIMIT_MS = 15_000;
-export const LOAD_LIMIT_MS = 60_000;
+export const SAVE_LIMIT_MS = 10_000;
+export const LOAD_LIMIT_MS = 30_000;
 
 /** `ready`: its start takes long on a busy machine, and does not count. */
 type CompileThread = { thread: Worker; ready: Promise<unknown> };

@@ -19,7 +19,10 @@ type Options = {
   tls: ProcessTls | undefined;
 };
 
-/** The sandbox as tool-runner uses it: its processes are those of the sandbox service if there is one, otherwise children of this process. */
+/**
+ * The sandbox as tool-runner uses it: its processes are those of the sandbox service if there is one, otherwise children
+ * of this process.
+ */
 export function openSandbox(settings: SandboxSettings, { functions, limits, log, tls }: Options): SandboxPool {
   const spawn = chooseSpawn(settings, log, tls);
   return createSandboxPool({ processes: settings.processes, functions, spawn, limits, log });

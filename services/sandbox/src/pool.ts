@@ -10,7 +10,8 @@ import { MAX_MESSAGE_CHARS } from "./protocol/frames.ts";
 import type { SandboxLog, SandboxOutcome, SandboxRequest } from "./request.ts";
 
 /*
- * The sandbox runs handlers in child processes; a workspace's code runs in a process of its own. `pool/` is the parent:
+ * The sandbox runs handlers in child processes; a workspace's code runs in a process of its own. `pool/` is the parent, in
+ * the process of tool-runner:
  * `runs.ts` knows every run and its state, and `processes.ts` which workspace has which process. `protocol/` is what the
  * two sides share, `child/` is the child program, and `guest/` the part of it that runs inside an isolate next to the tool.
  */

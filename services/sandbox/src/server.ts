@@ -56,8 +56,13 @@ export async function startSandboxServer(options: SandboxServerOptions): Promise
   });
   server.on("stream", (stream: ServerHttp2Stream, headers) => {
     stream.on("error", () => {});
-    if (isAdmitted(headers, expected)) serve(stream, isolation);
-    else stream.respond({ ":status": 401 }, { endStream: true });
+    if (!isAdmitted(headers, expected)) return stream.respond({ ":status": 401 }, { endStream: true });
+    try {
+      serve(stream, isolation);
+    } catch {
+      // For lack of file descriptors, for example.
+      stream.respond({ ":status": 503 }, { endStream: true });
+    }
   });
   const bound = await listen(server, host, port);
   const close = () => new Promise<void>((resolve) => void server.close(() => resolve()));

@@ -4,7 +4,10 @@ import { detectIsolation } from "./isolation/detect.ts";
 import { reportLayers } from "./isolation/layers.ts";
 import { startSandboxServer } from "./server.ts";
 
-/** Runs the processes of tool-runners. It has no secrets, no database and no other servers, only the port on which tool-runners reach it. */
+/**
+ * Runs the processes of tool-runners. It has no secrets, no database and no other servers, only the port on which
+ * tool-runners reach it.
+ */
 export const service: PlainProcess<Config> = {
   name: "sandbox",
   readConfig,

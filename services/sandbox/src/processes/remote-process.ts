@@ -98,7 +98,7 @@ class RemoteProcess implements EngineProcess {
     });
     stream.on("data", events.onData);
     stream.on("trailers", (trailers) => {
-      this.#end = JSON.parse(decodeURIComponent(String(trailers[END_TRAILER]))) as ProcessEnd;
+      this.#end = readEnd(trailers[END_TRAILER]) ?? this.#end;
     });
     // `close` follows.
     stream.on("error", () => {});
@@ -111,5 +111,15 @@ class RemoteProcess implements EngineProcess {
 
   #close(failure: string | undefined, events: ProcessEvents): void {
     events.onEnd(failure === undefined ? this.#end : { ...this.#end, stderr: failure });
+  }
+}
+
+/** Undefined when it is malformed, as someone who has taken over the sandbox service could send it. */
+function readEnd(sent: unknown): ProcessEnd | undefined {
+  try {
+    const { signal, code, stderr } = JSON.parse(decodeURIComponent(String(sent)));
+    return { signal, code, stderr: String(stderr) };
+  } catch {
+    return undefined;
   }
 }

@@ -102,7 +102,7 @@ it("[TOOL-2] the table names each call once", () => {
   expect(childFilter("riscv64")).toBeUndefined();
 });
 
-it("[TOOL-2] the profile for Kubernetes is made from the same table (write-profile.ts)", () => {
+it("[TOOL-2] the profile for Kubernetes is made from the same table (kubernetes-profile.ts)", () => {
   const file = new URL("../../../../../deploy/seccomp/sandbox.json", import.meta.url);
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(kubernetesProfile());
 });

@@ -1,10 +1,12 @@
+import { writeFileSync } from "node:fs";
 import { NEVER_NEEDED, SOCKET, SOCKET_FAMILIES } from "./system-calls.ts";
 
 const EPERM = 1;
+const FILE = new URL("../../../../../deploy/seccomp/sandbox.json", import.meta.url);
 
 /**
  * A Kubernetes seccomp profile for pods of the service sandbox. It leaves what puts the layers around children, which are
- * then forbidden it by a filter of their own.
+ * then forbidden it by a filter of their own. `node kubernetes-profile.ts` writes it, after a change of the table.
  */
 export function kubernetesProfile(): object {
   const [name] = SOCKET;
@@ -26,3 +28,5 @@ export function kubernetesProfile(): object {
     ],
   };
 }
+
+if (import.meta.main) writeFileSync(FILE, `${JSON.stringify(kubernetesProfile(), null, 2)}\n`);

@@ -34,7 +34,7 @@ for (const file of ["environ", "maps", "root/etc/passwd"]) {
 attempt("open the memory of the service", () => fs.openSync("/proc/" + pid + "/mem"));
 attempt("list the folder of the service", () => fs.readdirSync("/proc/" + pid + "/cwd"));
 attempt("read a file of the service", () => fs.readFileSync(secretFile));
-attempt("read the sources of the service", () => fs.readFileSync(${JSON.stringify(join(import.meta.dirname, "../../../../package.json"))}));
+attempt("read the sources of the service", () => fs.readFileSync(${JSON.stringify(join(import.meta.dirname, "../../../../tool-runner/src/service.ts"))}));
 attempt("read the users of the machine", () => fs.readFileSync("/etc/passwd"));
 attempt("write a file", () => write("/tmp/escaped"));
 attempt("write next to Node", () => write(process.execPath + ".escaped"));
