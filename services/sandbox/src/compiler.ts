@@ -35,8 +35,9 @@ export class Compiler implements AsyncDisposable {
     if (known !== undefined) return known;
     const slot = await this.#slots.take(workspaceId);
     if (slot === undefined) return refused("Too many handlers of the workspace are being checked: try again later");
-    const worker = this.#idle.pop() ?? this.#start();
+    let worker: CompileThread | undefined;
     try {
+      worker = this.#idle.pop() ?? this.#start();
       await worker.ready;
       worker.thread.postMessage(source);
       const [result] = await once(worker.thread, "message", { signal: AbortSignal.timeout(limitMs) });
@@ -46,7 +47,7 @@ export class Compiler implements AsyncDisposable {
       return result;
     } catch (error) {
       // A check inside the engine cannot be interrupted: until it ends, there is one slot less.
-      void worker.thread.terminate().finally(() => slot[Symbol.dispose]());
+      void Promise.resolve(worker?.thread.terminate()).finally(() => slot[Symbol.dispose]());
       const isLate = (error as Error).name === "AbortError";
       return refused(isLate ? "The handler takes too long to check" : "The handler needs too much memory to check");
     }

@@ -94,7 +94,7 @@ class RemoteProcess implements EngineProcess {
     session.on("goaway", () => events.onDraining?.());
     const stream = session.request({ ":method": "POST", authorization: `Bearer ${token}` });
     stream.on("response", ({ ":status": status }) => {
-      if (status !== 200) failure = `the sandbox process answered ${status}`;
+      if (status !== 200) session.destroy(new Error(`the sandbox process answered ${status}`));
     });
     stream.on("data", events.onData);
     stream.on("trailers", (trailers) => {

@@ -211,6 +211,14 @@ describe("a sandbox process", () => {
     expect(processesOf(role.pid)).toEqual([role.pid]);
   });
 
+  it("[TOOL-2] that refuses a tool-runner is the last choice while another one does not", async () => {
+    await using refusing = await startSandbox(`${TOKEN}x`);
+    await using other = await startSandbox();
+    await using pool = openPool([refusing, other]);
+    for (let n = 0; n < 4; n += 1) expect(await resultOf(pool, handler("return 1"), { workspaceId: `w${n}` })).toBe(1);
+    expect(processesOf(refusing.pid)).toEqual([refusing.pid]);
+  });
+
   it("[TOOL-2] a token is rotated without a run that fails: a sandbox process admits the old one and the new one", async () => {
     const [old, next] = [TOKEN, `${TOKEN}-next`];
     await using both = await startSandbox(`${next},${old}`);
