@@ -8,7 +8,7 @@ const VERIFY = [
   "deploy/installation/test/console/{tools/tools-editor,webhooks/{endpoint-health,hook-log,hook-mapping,undelivered}}.test.ts",
   "deploy/installation/test/{docs-site,overview-cost,encrypted-*,taken-port,bad-input/{boundary-values,random-input},compose/programs}.test.ts",
   "packages/{local-servers/test/*,event-bus/test/stream-replicas}.test.ts",
-  "services/tool-runner/test/sandbox/{attacks,role}/**/*.test.ts",
+  "services/sandbox/test/{attacks,remote}/**/*.test.ts",
   "services/*/test/**/{faults,platform-faults,kill,killed-*,takeover,cost,statement-cost,indexed-status}.test.ts",
 ];
 const isVerify = process.env.VERIFY === "1";

@@ -180,7 +180,7 @@ describe.runIf(noHelm === undefined).each(PROFILES)("profile %s", (profile) => {
   test("the process that runs tools is isolated as the profile says, and no other is", async () => {
     const { sandbox } = parse(await readFile(`${CHART}ci/${profile}.yaml`, "utf8"));
     for (const manifest of deployments) {
-      const runsTools = ["tool-runner-sandbox", "toolgate"].includes(componentOf(manifest));
+      const runsTools = ["sandbox", "toolgate"].includes(componentOf(manifest));
       const { runtimeClassName, securityContext, containers, serviceAccountName } = podOf(manifest);
       const own = runsTools ? sandbox : {};
       expect([runtimeClassName, securityContext.seccompProfile.localhostProfile]).toEqual([
@@ -190,7 +190,7 @@ describe.runIf(noHelm === undefined).each(PROFILES)("profile %s", (profile) => {
       const names = containers[0].env.map(({ name }: { name: string }) => name);
       const isWeak = names.includes("SANDBOX_DANGEROUSLY_WEAK_ISOLATION");
       expect(isWeak).toBe(runsTools && sandbox.isolation === "networkPolicy");
-      if (componentOf(manifest) !== "tool-runner-sandbox") continue;
+      if (componentOf(manifest) !== "sandbox") continue;
       // It gets the hash of its token, no other secret, no address and no cloud identity.
       expect(names.filter((name: string) => SECRET_VARIABLES.includes(name))).toEqual(["SANDBOX_TOKEN_HASH"]);
       expect(names.filter((name: string) => name.endsWith("_URL"))).toEqual([]);
@@ -203,7 +203,6 @@ describe.runIf(noHelm === undefined)("values", () => {
   test("the processes are those of the registry, in values, schema and list", async () => {
     const expected = SERVICE_NAMES.flatMap((service) => {
       const roles = Object.keys(serviceEntry(service).roles ?? {});
-      if (service === "tool-runner") return ["tool-runner", "tool-runner-sandbox"];
       return roles.length === 0 ? [service] : roles.map((role) => `${service}-${role}`);
     });
     const schema = JSON.parse(await readFile(`${CHART}values.schema.json`, "utf8"));

@@ -20,6 +20,7 @@ export const PROCESSES_FILE = new URL("../../charts/toolgate/files/processes.yam
 /** From SIGTERM to the end, as docs/operators.md says under "Stopping"; chat has more, so that long answers may end. */
 const DRAIN_SECONDS: Readonly<Record<ServiceName, number>> = {
   gateway: 50,
+  sandbox: 100,
   "key-auth": 45,
   "tool-runner": 100,
   chat: 120,
@@ -79,7 +80,8 @@ export function processesFile(): string {
 
 function factsOf(service: ServiceName, role?: string) {
   const entry = serviceEntry(service);
-  const { needs, servesRpcs, isBare = false } = (role && entry.roles?.[role]) || { ...entry, servesRpcs: true };
+  const { needs, servesRpcs } = (role && entry.roles?.[role]) || { ...entry, servesRpcs: true };
+  const { isBare = false } = entry;
   const name = processName(service, role);
   const { rpc, ...ports } = entry.ports;
   const own = entry.variables.filter(({ roles }) => !role || !roles || roles.includes(role)).map((one) => one.name);
@@ -87,22 +89,21 @@ function factsOf(service: ServiceName, role?: string) {
   const identity = ["SERVICE_KEY", ...(servesRpcs && entry.rpcs.length > 0 ? ["SERVICE_PUBLIC_KEYS"] : [])];
   const withheld = withheldVariables(service, role);
   const given = new Set([...SETTINGS_OF_ALL, ...identity, ...ofNeeds, ...own]);
-  const reads = bareVariables(service, role) ?? [...given].filter((variable) => !withheld.includes(variable));
+  const reads = bareVariables(service) ?? [...given].filter((variable) => !withheld.includes(variable));
   const isOfLogin = (variable: string) => identity.includes(variable) || /^(DATABASE|REDIS|NATS)_URL$/.test(variable);
   const secretOf = (variable: string) =>
     SECRET_OF[variable] ?? (isOfLogin(variable) ? `login-${serverUserOf(service, role).name}` : undefined);
   const secrets = Object.fromEntries(reads.map((variable) => [variable, secretOf(variable)] as const));
-  const usesSandbox = !isBare && own.includes("SANDBOX_URL");
   const facts = {
     service,
     role: name === service ? undefined : role,
     program: `services/${service}/src/main.ts`,
-    ports: { ...ports, rpc: servesRpcs || isBare ? rpc : undefined },
+    ports: { ...ports, rpc: servesRpcs ? rpc : undefined },
     secrets,
     settings: reads.filter((variable) => !secretOf(variable) && !NOT_SETTINGS.includes(variable)).toSorted(),
     peers: {
-      ...Object.fromEntries(isBare ? [] : peersOf(service, role ? [role] : []).map((peer) => addressOf(peer))),
-      ...(usesSandbox && { SANDBOX_URL: { process: `${service}-sandbox`, port: rpc } }),
+      ...Object.fromEntries(peersOf(service, role ? [role] : []).map((peer) => addressOf(peer))),
+      ...(own.includes("SANDBOX_URL") && Object.fromEntries([addressOf("sandbox")])),
     },
     servers: [...needs.filter((need: Need) => need !== "sealing-keys"), ...(secrets.SMTP_URL ? ["smtp"] : [])],
     drainSeconds: DRAIN_SECONDS[service],
@@ -115,11 +116,8 @@ function factsOf(service: ServiceName, role?: string) {
   return [name, facts] as const;
 }
 
-/** The name of a role's process; a service that has one role besides bare ones gives it its own name. */
 function processName(service: ServiceName, role?: string): string {
-  const { roles = {} } = serviceEntry(service);
-  const isOnlyOne = Object.keys(roles).every((other) => other === role || roles[other]?.isBare);
-  return !role || (isOnlyOne && !roles[role]?.isBare) ? service : `${service}-${role}`;
+  return role ? `${service}-${role}` : service;
 }
 
 function addressOf(peer: ServiceName) {

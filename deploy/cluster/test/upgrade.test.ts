@@ -36,7 +36,7 @@ async function fewestAvailable(process: string, command: Promise<unknown>): Prom
 
 test("an upgrade replaces every pod, and no process has fewer available than it should", async () => {
   expect(await fewestAvailable("gateway", namespace.upgrade(...version("next")))).toBe(2);
-  for (const process of ["gateway", "key-auth", "tool-runner-sandbox"]) {
+  for (const process of ["gateway", "key-auth", "sandbox"]) {
     await eventually(
       async () => expect(await imagesOfReadyPods(process)).toEqual(["toolgate:next", "toolgate:next"]),
       PATIENCE,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { natsAuthorization, redisAcl } from "@toolgate/local-servers/server-accounts";
 import { newServiceKey, publicKeyList, publicKeyOf } from "@toolgate/service-host/identity/service-keys";
 import { natsUsers, redisUsers, SERVER_USERS } from "@toolgate/service-registry/server-users";
-import { peersOf, SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import { CALLING_SERVICES, peersOf, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { type RolePasswords, roleUrls, SERVICES_WITH_SCHEMA } from "./migrate.ts";
 
 /** Where the servers are: addresses without credentials for NATS and Redis, the administrator's for Postgres. */
@@ -88,7 +88,7 @@ export function loginsIn(folder: string): Record<string, Record<string, string>>
 async function serviceKeys(folder: string): Promise<{ own: Record<ServiceName, string>; listed: string }> {
   const own = {} as Record<ServiceName, string>;
   const listed = new Set<string>();
-  for (const name of SERVICE_NAMES) {
+  for (const name of CALLING_SERVICES) {
     const variables = await variablesIn(folder, name);
     own[name] = variables.SERVICE_KEY ?? newServiceKey().serviceKey;
     const entries = (variables.SERVICE_PUBLIC_KEYS ?? "").split(",").filter((entry) => entry !== "");

@@ -3,7 +3,7 @@ import type { Logger } from "@toolgate/service-host/logger";
 import { localServices } from "@toolgate/service-host/rpc/local-services";
 import type { Service, ServiceDefinition } from "@toolgate/service-host/service";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
-import { SERVICE_NAMES } from "@toolgate/service-registry/services";
+import { SERVICE_NAMES, serviceEntry } from "@toolgate/service-registry/services";
 
 /** All services in this process. */
 interface SingleInstallation extends Service {
@@ -11,9 +11,9 @@ interface SingleInstallation extends Service {
   readonly port: number;
 }
 
-/** The services as they are started, by name. */
+/** The services as they are started, by name; tool-runner does what the sandbox does elsewhere. */
 export const DEFINITIONS = await Promise.all(
-  SERVICE_NAMES.map(async (name) => {
+  SERVICE_NAMES.filter((name) => !serviceEntry(name).isBare).map(async (name) => {
     const { service } = await import(`@toolgate/${name}/service`);
     return [name, service as ServiceDefinition<unknown>] as const;
   }),
@@ -34,7 +34,7 @@ export function readAllConfigs(env: Env, own: Readonly<Record<string, Env>> = {}
 
 /**
  * The single topology: all services in one process. Hot calls are function calls; all other calls go through the same
- * routes and interceptors, without a network. `tls` is for sandbox processes, if there are any.
+ * routes and interceptors, without a network. `tls` is for the service sandbox, if there is one.
  */
 export async function startSingle(
   configs: readonly unknown[],

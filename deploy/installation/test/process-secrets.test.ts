@@ -41,7 +41,7 @@ const EXPECTED: Record<string, string[]> = {
   dispatcher: ["SERVICE_KEY", "DATABASE_URL", "NATS_URL", "SEALING_KEYS", "SMTP_URL"],
 };
 /** What a sandbox process is given that opens no door. */
-const PLAIN = ["NODE_COMPILE_CACHE", "NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT", "ROLES"];
+const PLAIN = ["NODE_COMPILE_CACHE", "NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT"];
 const CHAT_WORKER = ["SERVICE_KEY", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"];
 
 async function environmentOf(pid: number): Promise<Record<string, string>> {

@@ -12,6 +12,7 @@ const ENV: Readonly<Record<string, string>> = {
   SEALING_KEYS: `1:${Buffer.alloc(32).toString("base64")}`,
   SMTP_URL: "smtp://m",
   MAIL_FROM: "a@gate.example",
+  SANDBOX_TOKEN_HASH: "0".repeat(64),
 };
 
 async function definitionOf(name: ServiceName): Promise<ServiceDefinition<unknown>> {

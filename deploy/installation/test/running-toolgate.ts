@@ -140,7 +140,7 @@ async function startInstallation(kind: TopologyKind, setup: Setup): Promise<Inst
   };
   const running = await start(kind, settings, setup);
   resources.defer(() => running.stop());
-  const urls = Object.entries(running.rpcUrls).filter(([, url]) => url !== "");
+  const urls = Object.entries(running.rpcUrls).filter(([name, url]) => url !== "" && name !== "sandbox");
   const env = {
     ...(await serviceEnvironment(settings)),
     ...Object.fromEntries(urls.map(([name, url]) => [urlVariable(name as ServiceName), url])),

@@ -14,7 +14,7 @@ import { createLogger } from "@toolgate/service-host/logger";
 import { remotePeers } from "@toolgate/service-host/peers";
 import { PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
-import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import { CALLING_SERVICES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { claimsOf, newSigningKey } from "@toolgate/testbed/principals";
 import { serviceToken } from "@toolgate/testbed/service-identity";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -71,7 +71,7 @@ function outcomesWith(token: (called: ServiceName) => string): Promise<[string, 
 }
 
 test("every RPC of every service admits exactly the services that it names", async () => {
-  for (const caller of SERVICE_NAMES) {
+  for (const caller of CALLING_SERVICES) {
     const serviceKey = toolgate.serviceKeys[caller] ?? "";
     const outcomes = await outcomesWith((called) => serviceToken(caller, called, { serviceKey }));
     const admitted = outcomes.flatMap(([name, outcome]) => (outcome === "PermissionDenied" ? [] : [name]));

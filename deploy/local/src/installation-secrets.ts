@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { loadJson, saveJson } from "@toolgate/local-servers/saved-json";
 import { newServiceKey, publicKeyOf } from "@toolgate/service-host/identity/service-keys";
-import { SERVICE_NAMES, type ServiceName } from "@toolgate/service-registry/services";
+import { CALLING_SERVICES, type ServiceName } from "@toolgate/service-registry/services";
 
 /** The secrets of the services of one installation. */
 type InstallationSecrets = {
@@ -19,10 +19,10 @@ export async function installationSecrets(dataDir: string): Promise<Installation
   const file = join(dataDir, "secrets.json");
   const kept = (await loadJson<Partial<InstallationSecrets>>(file)) ?? {};
   const known: Partial<Record<ServiceName, string>> = kept.serviceKeys ?? {};
-  if (kept.sealingKeys !== undefined && SERVICE_NAMES.every((name) => known[name] !== undefined))
+  if (kept.sealingKeys !== undefined && CALLING_SERVICES.every((name) => known[name] !== undefined))
     return kept as InstallationSecrets;
   const serviceKeys = Object.fromEntries(
-    SERVICE_NAMES.map((name) => [name, known[name] ?? newServiceKey().serviceKey]),
+    CALLING_SERVICES.map((name) => [name, known[name] ?? newServiceKey().serviceKey]),
   ) as Record<ServiceName, string>;
   const sealingKeys = kept.sealingKeys ?? `1:${randomBytes(SECRET_BYTES).toString("base64")}`;
   const secrets = { sealingKeys, serviceKeys };
@@ -32,5 +32,5 @@ export async function installationSecrets(dataDir: string): Promise<Installation
 
 /** SERVICE_PUBLIC_KEYS for these keys. */
 export function publicKeysOf(serviceKeys: InstallationSecrets["serviceKeys"]): string {
-  return SERVICE_NAMES.map((name) => `${name}:${publicKeyOf(serviceKeys[name])}`).join(",");
+  return CALLING_SERVICES.map((name) => `${name}:${publicKeyOf(serviceKeys[name])}`).join(",");
 }

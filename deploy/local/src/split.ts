@@ -32,7 +32,6 @@ export type SplitSettings = {
 };
 
 const HOST = "127.0.0.1";
-const SANDBOX = "sandbox";
 const TOKEN_BYTES = 32;
 const HASH_VARIABLE = "SANDBOX_TOKEN_HASH";
 
@@ -83,15 +82,10 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
       .map(({ rpcPort }) => `${scheme}://${HOST}:${rpcPort}`)
       .join(",");
   const rpcUrls = Object.fromEntries(SERVICE_NAMES.map((name) => [name, urlsOf(name)])) as Split["rpcUrls"];
-  const sandboxUrls = plan
-    .filter(({ role }) => role === SANDBOX)
-    .map(({ rpcPort }) => `${scheme}://${HOST}:${rpcPort}`)
-    .join(",");
   // The sandbox knows only the hash, so nothing in it can be used to reach another one.
   const sandboxToken = randomBytes(TOKEN_BYTES).toString("base64url");
   const shared = {
     ...env,
-    SANDBOX_URL: sandboxUrls,
     SANDBOX_TOKEN: sandboxToken,
     [HASH_VARIABLE]: createHash("sha256").update(sandboxToken).digest("hex"),
     ...Object.fromEntries(SERVICE_NAMES.map((name) => [urlVariable(name), rpcUrls[name]])),
@@ -133,13 +127,9 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
 
 async function planProcesses({ replicas = {}, roles = {} }: SplitSettings, gatewayPort: number): Promise<Process[]> {
   const wanted = SERVICE_NAMES.flatMap((service): Pick<Process, "service" | "role">[] => {
-    const isBare = (role: string) => serviceEntry(service).roles?.[role]?.isBare ?? false;
-    // Bare roles are processes of their own in any case.
-    const bare = Object.keys(serviceEntry(service).roles ?? {}).filter(isBare);
-    const own = bare.flatMap((role) => Array(roles[service]?.[role] ?? 1).fill({ service, role }));
-    const named = Object.entries(roles[service] ?? {}).filter(([role]) => !isBare(role));
-    if (named.length === 0) return [...own, ...Array(replicas[service] ?? 1).fill({ service })];
-    return [...own, ...named.flatMap(([role, count]) => Array(count).fill({ service, role }))];
+    const named = Object.entries(roles[service] ?? {});
+    if (named.length === 0) return Array(replicas[service] ?? 1).fill({ service });
+    return named.flatMap(([role, count]) => Array(count).fill({ service, role }));
   });
   const ports = new Set<number>();
   while (ports.size < 3 * wanted.length) {
@@ -162,7 +152,7 @@ function startProcess(
   { log, signal, serviceKeys, logins = {} }: SplitSettings,
 ): Promise<ServiceProcess> {
   const ports = { PORT: String(port), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
-  const only = bareVariables(service, role);
+  const only = bareVariables(service);
   const login = only ? {} : logins[serverUserOf(service, role).name];
   const own: Record<string, string> = {
     ...env,

@@ -1,4 +1,4 @@
-import { type ClientHttp2Session, constants } from "node:http2";
+import { constants, type Http2Session } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST, SILENT_TICKS_UNTIL_PROBE } from "./limits.ts";
 
@@ -9,7 +9,7 @@ import { KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST, SILENT_TICKS_UNTIL_PROBE } 
  * empty SETTINGS, which the peer must acknowledge: Node sends no pings once the peer has sent GOAWAY, so a draining server
  * with open calls would look dead.
  */
-export function keepAlive(session: ClientHttp2Session, isInUse: () => boolean): void {
+export function keepAlive(session: Http2Session, isInUse: () => boolean): void {
   let silentTicks = 0;
   const heard = () => {
     silentTicks = 0;

@@ -15,7 +15,7 @@ export interface PlainProcess<Config> {
   start(config: Config, host: PlainHost): Promise<PlainServer>;
 }
 
-interface PlainHost {
+interface PlainHost extends Pick<HostConfig, "host" | "rpcPort"> {
   log: Logger;
   /** Its certificates, if connections between processes are encrypted. */
   tls: ProcessTls | undefined;
@@ -35,7 +35,7 @@ export function launchPlain<C>({ name, readConfig, start }: PlainProcess<C>, env
     const log = openLog(host.logLevel);
     await using metrics = startMetrics();
     await using tls = host.tlsFiles && (await openProcessTls(host.tlsFiles, { log }));
-    await using server = await start(config, { log, tls });
+    await using server = await start(config, { host: host.host, rpcPort: host.rpcPort, log, tls });
     const readiness = createReadiness(async () => {});
     const { scrape } = metrics;
     await using ops = await startOpsServer({ readiness, host: host.host, port: host.opsPort, scrape });

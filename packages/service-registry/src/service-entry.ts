@@ -19,8 +19,6 @@ interface ProcessRole {
   readonly needs: readonly Need[];
   /** The services that it calls. */
   readonly peers: readonly string[];
-  /** It holds no secrets and knows no other server: its processes get only the variables that name the role. */
-  readonly isBare?: boolean;
 }
 
 /** An environment variable of one service, in addition to the common ones and those of its needs. */
@@ -44,6 +42,8 @@ export interface ServiceEntry {
   readonly databaseConnections?: { readonly fallback: number; readonly min: number; readonly max: number };
   /** The services that it calls. Who serves management RPCs gets key-auth's public keys from it. */
   readonly peers: readonly string[];
+  /** It holds no secrets and knows no other server: its processes get only their own variables. */
+  readonly isBare?: boolean;
   /** Absent: every process of the service does all its work. */
   readonly roles?: Readonly<Record<string, ProcessRole>>;
   /** The ports in docs/operators.md; a process picks free ones when none are set. */

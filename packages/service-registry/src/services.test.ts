@@ -24,11 +24,10 @@ test("the variable with a service's address follows from its name", () => {
   expect(urlVariable("outbound-webhook")).toBe("OUTBOUND_WEBHOOK_URL");
 });
 
-test("a process of the role sandbox gets nothing but what names the role", () => {
-  const given = bareVariables("tool-runner", "sandbox");
+test("a process of the service sandbox gets nothing but its own variables", () => {
+  const given = bareVariables("sandbox");
   expect(given).toContain("SANDBOX_TOKEN_HASH");
   for (const name of ["SANDBOX_TOKEN", "SERVICE_KEY", "DATABASE_URL", "NATS_URL", "APPLICATION_HOSTS", "SMTP_URL"])
     expect(given).not.toContain(name);
-  expect(bareVariables("tool-runner", undefined)).toBeUndefined();
-  expect(bareVariables("inbound-hook", "runner")).toBeUndefined();
+  expect(bareVariables("tool-runner")).toBeUndefined();
 });

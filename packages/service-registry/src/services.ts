@@ -28,14 +28,20 @@ const APPLICATION_HOSTS: Variable = {
   name: "APPLICATION_HOSTS",
   meaning: "names and addresses of this installation, which tools and endpoints may not reach",
 };
+const NODE_ENV: Variable = { name: "NODE_ENV", meaning: "production unless development or test" };
 const OUTGOING: readonly Variable[] = [
   APPLICATION_HOSTS,
   { name: "ALLOWED_TARGETS", meaning: "development only: non-public addresses that may be called" },
   { name: "TARGET_CA_FILE", meaning: "development only: PEM file of certificates to trust" },
-  { name: "NODE_ENV", meaning: "production unless development or test" },
+  NODE_ENV,
 ];
 const SMTP_URL: Variable = { name: "SMTP_URL", meaning: "server that sends email", secret: true };
 const MAIL_FROM: Variable = { name: "MAIL_FROM", meaning: "sender of email; required with SMTP_URL" };
+
+const WEAK_ISOLATION: Variable = {
+  name: "SANDBOX_DANGEROUSLY_WEAK_ISOLATION",
+  meaning: "true: start in production even if the machine cannot isolate sandbox children",
+};
 
 /** The roles of outbound-webhook that put deliveries into the queue or take them out. */
 const QUEUE_ROLES: readonly string[] = ["manager", "fan-out", "dispatcher"];
@@ -45,6 +51,21 @@ const QUEUE_ROLES: readonly string[] = ["manager", "fan-out", "dispatcher"];
  * that it calls where possible.
  */
 export const SERVICES = {
+  // It runs the code of tools, so it is given nothing. In the single topology tool-runner itself starts the processes.
+  sandbox: {
+    rpcs: [],
+    hotCalls: [],
+    schema: undefined,
+    needs: [],
+    peers: [],
+    isBare: true,
+    ports: { rpc: 7006, ops: 7106 },
+    variables: [
+      { name: "SANDBOX_TOKEN_HASH", meaning: "SHA-256 of tool-runner's SANDBOX_TOKEN" },
+      WEAK_ISOLATION,
+      NODE_ENV,
+    ],
+  },
   "tool-runner": {
     rpcs: [RunService, ToolService, DataSourceService, ExecutionService, HookTargetService],
     // A tool may take 60 s. The rest is for waiting for the sandbox and writing the record.
@@ -53,26 +74,15 @@ export const SERVICES = {
     needs: ["postgres", "redis", "nats", "sealing-keys"],
     databaseConnections: { fallback: 10, min: 1, max: 200 },
     peers: ["key-auth"],
-    roles: {
-      runner: { servesRpcs: true, needs: ["postgres", "redis", "nats", "sealing-keys"], peers: ["key-auth"] },
-      // It runs the code of tools, so it is given nothing.
-      sandbox: { servesRpcs: false, needs: [], peers: [], isBare: true },
-    },
     ports: { rpc: 7002, ops: 7102 },
     variables: [
       ...OUTGOING,
       SMTP_URL,
       MAIL_FROM,
-      { name: "ROLES", meaning: "sandbox, for a process of its own around handlers; otherwise runner" },
       { name: "SANDBOX_PROCESSES", meaning: "workspaces that have a process for their handlers at the same time" },
-      { name: "SANDBOX_URL", meaning: "sandbox processes that run handlers; this process when unset" },
-      { name: "SANDBOX_TOKEN", meaning: "what it shows to sandbox processes", secret: true, roles: ["runner"] },
-      { name: "SANDBOX_TOKEN_HASH", meaning: "SHA-256 of SANDBOX_TOKEN", roles: ["sandbox"] },
-      {
-        name: "SANDBOX_DANGEROUSLY_WEAK_ISOLATION",
-        meaning: "true: start in production even if the machine cannot isolate sandbox children",
-        roles: ["runner", "sandbox"],
-      },
+      { name: "SANDBOX_URL", meaning: "the service sandbox; handlers run in children of this process when unset" },
+      { name: "SANDBOX_TOKEN", meaning: "what it shows to the service sandbox", secret: true },
+      WEAK_ISOLATION,
       { name: "ALLOWED_DATA_SOURCES", meaning: "non-public addresses of workspaces' databases" },
     ],
   },
@@ -206,6 +216,9 @@ export type ProcessRoleOf<Name extends ServiceName> = (typeof SERVICES)[Name] ex
 
 export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 
+/** The services that call others, and so have a SERVICE_KEY. */
+export const CALLING_SERVICES = SERVICE_NAMES.filter((name) => SERVICES[name].peers.length > 0);
+
 /** The entry of a service, without the exact types of its members. */
 export function serviceEntry(name: ServiceName): ServiceEntry {
   return SERVICES[name];
@@ -238,14 +251,12 @@ export const NEED_VARIABLES: Readonly<Record<Need, readonly string[]>> = {
 export const TLS_VARIABLES = ["TLS_CERT_FILE", "TLS_KEY_FILE", "TLS_CA_FILE"] as const;
 
 /** What every process reads that serves something, without a secret. */
-const PLAIN_VARIABLES = ["NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT", "ROLES", ...TLS_VARIABLES];
+const PLAIN_VARIABLES = ["NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT", ...TLS_VARIABLES];
 
-/** All variables that a process of a bare role gets; undefined for other roles. */
-export function bareVariables(name: ServiceName, role: string | undefined): readonly string[] | undefined {
-  const entry = serviceEntry(name);
-  if (role === undefined || !entry.roles?.[role]?.isBare) return undefined;
-  const own = entry.variables.filter(({ roles }) => roles?.includes(role)).map((variable) => variable.name);
-  return [...PLAIN_VARIABLES, ...own];
+/** All variables that a process of a bare service gets; undefined for other services. */
+export function bareVariables(name: ServiceName): readonly string[] | undefined {
+  const { isBare, variables } = serviceEntry(name);
+  return isBare ? [...PLAIN_VARIABLES, ...variables.map((variable) => variable.name)] : undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createPrivateKey, sign } from "node:crypto";
 import { newServiceKey } from "@toolgate/service-host/identity/service-keys";
 import type { ServiceTokens } from "@toolgate/service-host/identity/service-token";
-import { SERVICE_NAMES, type ServiceName } from "@toolgate/service-registry/services";
+import { CALLING_SERVICES, SERVICE_NAMES, type ServiceName } from "@toolgate/service-registry/services";
 
 type TestKeys = Readonly<Record<ServiceName, { serviceKey: string; publicKey: string }>>;
 
@@ -16,7 +16,7 @@ export function testServiceKeys(): TestKeys {
 
 /** SERVICE_PUBLIC_KEYS with the public keys of all services. */
 export function testPublicKeys(): string {
-  return SERVICE_NAMES.map((name) => `${name}:${testServiceKeys()[name].publicKey}`).join(",");
+  return CALLING_SERVICES.map((name) => `${name}:${testServiceKeys()[name].publicKey}`).join(",");
 }
 
 /** What a process of the service needs in its environment to call the others and be called. */

@@ -102,9 +102,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
       {
         ...servers,
         sealingKeys,
-        sandboxProcesses: 8,
-        sandbox: undefined,
-        requireIsolation: false,
+        sandbox: { processes: 8, remote: undefined, requireIsolation: false },
         applicationHosts: [],
         allowedTargets: [],
         targetCaFile: "",

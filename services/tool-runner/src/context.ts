@@ -6,6 +6,9 @@ import type { Outbox } from "@toolgate/event-bus/outbox";
 import type { Pool } from "@toolgate/postgres/pool";
 import { createRedactor } from "@toolgate/redaction/redactor";
 import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
+import { Compiler } from "@toolgate/sandbox/compiler";
+import type { PoolLimits } from "@toolgate/sandbox/limits";
+import { openSandbox } from "@toolgate/sandbox/open";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
 import { createGrantReaders, type GrantReader } from "@toolgate/service-host/identity/grant-token";
 import { principalKeysOf } from "@toolgate/service-host/identity/principal-keys";
@@ -13,9 +16,9 @@ import type { PrincipalReader } from "@toolgate/service-host/identity/principal-
 import type { Logger } from "@toolgate/service-host/logger";
 import { createMailer } from "@toolgate/service-host/mailer";
 import type { Peers } from "@toolgate/service-host/peers";
-import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { Config } from "./config.ts";
+import { HOST_FUNCTIONS } from "./domain/host-functions.ts";
 import { createDataSources } from "./execution/data-sources/data-sources.ts";
 import { createFindServer, type FindServer } from "./execution/data-sources/find-server.ts";
 import type { DryRunDependencies } from "./execution/dry-run.ts";
@@ -25,14 +28,6 @@ import { createRecorder } from "./execution/record.ts";
 import { createDefinitions } from "./execution/workspace/definitions.ts";
 import { createSheets } from "./execution/workspace/sheets.ts";
 import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts";
-import { Compiler } from "./sandbox/compiler.ts";
-import { detectIsolation } from "./sandbox/isolation/detect.ts";
-import { reportIsolation } from "./sandbox/isolation/report.ts";
-import type { PoolLimits } from "./sandbox/limits.ts";
-import { createSandboxPool } from "./sandbox/pool.ts";
-import type { SpawnProcess } from "./sandbox/processes/engine-process.ts";
-import { LocalProcess } from "./sandbox/processes/local-process.ts";
-import { spawnInSandboxes } from "./sandbox/processes/remote/sandboxes.ts";
 
 /** What runs of tools and the RPC handlers work with. */
 export interface Context extends DryRunDependencies {
@@ -79,14 +74,7 @@ export async function createContext(
     currentEpoch: (workspaceId) => epochs.current(`workspace:${workspaceId}`),
     secretBox,
     findServer,
-    sandbox: resources.use(
-      createSandboxPool({
-        processes: config.sandboxProcesses,
-        spawn: chooseSandbox(config, log, tls),
-        limits: sandboxLimits,
-        log,
-      }),
-    ),
+    sandbox: resources.use(openSandbox(config.sandbox, { functions: HOST_FUNCTIONS, limits: sandboxLimits, log, tls })),
     safeFetch: resources.use(
       createSafeFetch({
         allowList: config.allowedTargets,
@@ -106,14 +94,4 @@ export async function createContext(
     slots: createHostCallSlots(),
     now,
   };
-}
-
-/** Sandbox processes when there are any, otherwise children of this process. */
-function chooseSandbox({ sandbox, requireIsolation }: Config, log: Logger, tls: ProcessTls | undefined): SpawnProcess {
-  if (sandbox !== undefined) {
-    return spawnInSandboxes({ addresses: () => serverAddresses(sandbox.urls), token: sandbox.token, log, tls });
-  }
-  const isolation = detectIsolation();
-  reportIsolation(isolation, requireIsolation, log);
-  return (settings, events) => new LocalProcess(settings, isolation, events);
 }

@@ -1,6 +1,7 @@
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
 import { createOutbox, runOutboxSweeper } from "@toolgate/event-bus/outbox";
 import { LOOK_FOR_TODAY_MS } from "@toolgate/postgres/retention";
+import type { PoolLimits } from "@toolgate/sandbox/limits";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
 import { startLoops } from "@toolgate/service-host/loops";
@@ -14,7 +15,6 @@ import { consumeExecutionRecords } from "./events/execution-records.ts";
 import { createIdempotency } from "./execution/idempotency.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type RunHandler, runHandler } from "./rpc/run.ts";
-import type { PoolLimits } from "./sandbox/limits.ts";
 
 const NAME = "tool-runner";
 const { schema: SCHEMA } = SERVICES[NAME];

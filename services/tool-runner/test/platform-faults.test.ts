@@ -179,6 +179,7 @@ test("[RO-2] a nested run ends with the run that called it", async () => {
 /** The sandbox processes that this process started. */
 function sandboxPids(): number[] {
   const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "ascii");
-  const isSandbox = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, "ascii").includes("/sandbox/child/main.ts");
+  const isSandbox = (pid: string) =>
+    readFileSync(`/proc/${pid}/cmdline`, "ascii").includes("/sandbox/src/child/main.ts");
   return children.trim().split(" ").filter(isSandbox).map(Number);
 }

@@ -1,6 +1,6 @@
 import type { Env } from "@toolgate/service-host/env";
 import { SERVER_USERS } from "@toolgate/service-registry/server-users";
-import { SERVICE_NAMES, serviceEntry, urlVariable } from "@toolgate/service-registry/services";
+import { SERVICE_NAMES, SERVICES, serviceEntry, urlVariable } from "@toolgate/service-registry/services";
 import { loginsIn } from "../logins.ts";
 import { createFindings, type Finding, type Member, messageOf, REMEDIES } from "./finding.ts";
 import { checkNats } from "./nats.ts";
@@ -29,7 +29,7 @@ export async function examine(env: Env): Promise<Finding[]> {
   const findings = createFindings();
   checkSettings(
     members,
-    SERVICE_NAMES.some((name) => Boolean(env[urlVariable(name)])),
+    SERVICE_NAMES.some((name) => SERVICES[name].rpcs.length > 0 && Boolean(env[urlVariable(name)])),
     findings,
   );
   await Promise.all([

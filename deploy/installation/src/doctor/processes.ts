@@ -4,7 +4,7 @@ import { createLogger } from "@toolgate/service-host/logger";
 import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import { isServing } from "@toolgate/service-host/rpc/probe";
 import { openProcessTls } from "@toolgate/service-host/tls/process-tls";
-import { SERVICE_NAMES, urlVariable } from "@toolgate/service-registry/services";
+import { SERVICE_NAMES, SERVICES, urlVariable } from "@toolgate/service-registry/services";
 import { type Findings, messageOf, RESPONSE_MS } from "./finding.ts";
 
 /** Whether every process that the settings name responds and is ready. */
@@ -17,12 +17,13 @@ export async function checkProcesses(env: Env, findings: Findings): Promise<void
     }
   };
   await using tls = await openTls(env, findings);
-  const services = SERVICE_NAMES.filter((name) => env[urlVariable(name)]).map((name) =>
-    look(`the address of ${name}`, async () => {
-      const addresses = await serverAddresses(env[urlVariable(name)] ?? "");
-      await Promise.all(addresses.map((at) => look(`${name} at ${at}`, () => isServing(at, RESPONSE_MS, tls))));
-      return true;
-    }),
+  const services = SERVICE_NAMES.filter((name) => SERVICES[name].rpcs.length > 0 && env[urlVariable(name)]).map(
+    (name) =>
+      look(`the address of ${name}`, async () => {
+        const addresses = await serverAddresses(env[urlVariable(name)] ?? "");
+        await Promise.all(addresses.map((at) => look(`${name} at ${at}`, () => isServing(at, RESPONSE_MS, tls))));
+        return true;
+      }),
   );
   const ops = (env.OPS_URLS ?? "").split(",").filter(Boolean);
   const others = ops.map((url) =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AttackKind, attackSource } from "../../../../services/tool-runner/test/sandbox/kinds/kinds.ts";
-import { SLOW_SOURCES } from "../../../../services/tool-runner/test/sandbox/kinds/sources.ts";
+import { type AttackKind, attackSource } from "../../../../services/sandbox/test/kinds/kinds.ts";
+import { SLOW_SOURCES } from "../../../../services/sandbox/test/kinds/sources.ts";
 import type { RunningToolgate } from "../running-toolgate.ts";
 import { type AttackedWorkspace, addWorkspace } from "./workspaces.ts";
 

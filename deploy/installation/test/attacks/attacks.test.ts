@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { KINDS } from "../../../../services/tool-runner/test/sandbox/kinds/kinds.ts";
+import { KINDS } from "../../../../services/sandbox/test/kinds/kinds.ts";
 import { runToolgate, type TopologyKind } from "../running-toolgate.ts";
 import { startAttacker } from "./attacker.ts";
 import { startNeighbours } from "./neighbours.ts";

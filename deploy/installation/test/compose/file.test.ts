@@ -21,7 +21,7 @@ const LOGINS = ["DATABASE_URL", "NATS_URL", "REDIS_URL"];
 const READ: Readonly<Record<string, readonly string[]>> = {
   logins: LOGINS,
   migrations: ["DATABASE_URL", "LOGINS", "SERVERS_CA_FILE"],
-  "tool-runner-sandbox": bareVariables("tool-runner", "sandbox") ?? [],
+  sandbox: bareVariables("sandbox") ?? [],
   toolgate: [...PROCESS, ...ALL_SERVICES, ...Object.values(NEED_VARIABLES).flat(), "LOGINS"],
   admin: [...PROCESS, ...ALL_SERVICES, ...Object.values(NEED_VARIABLES).flat(), "LOGINS", "OPS_URLS"],
 };

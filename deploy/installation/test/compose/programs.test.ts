@@ -74,7 +74,7 @@ beforeAll(async () => {
     ["postgres://toolgate:replaced-below@postgres:5432/toolgate", database.url],
     ["nats://nats:4222", `nats://127.0.0.1:${nats}`],
     ["redis://redis:6379", `redis://127.0.0.1:${redis}`],
-    ["http://sandbox:7002", `http://127.0.0.1:${sandbox}`],
+    ["http://sandbox:7006", `http://127.0.0.1:${sandbox}`],
     ["http://toolgate:7100", `http://127.0.0.1:${ops}`],
     // Debian's nats-server does not know it.
     [", sync_interval: 1s", ""],
@@ -89,7 +89,7 @@ beforeAll(async () => {
   await startServers(folder);
   await run("migrations", ["migrations"]);
   const sandboxPorts = { BIND_HOST: "127.0.0.1", RPC_PORT: `${sandbox}`, OPS_PORT: `${sandboxOps}` };
-  start(process.execPath, [START, "tool-runner-sandbox"], environmentOf("sandbox", sandboxPorts));
+  start(process.execPath, [START, "sandbox"], environmentOf("sandbox", sandboxPorts));
   await answers(sandboxOps, "/readyz");
   const own = { BIND_HOST: "127.0.0.1", HTTP_HOST: "127.0.0.1", PORT: `${gateway}`, OPS_PORT: `${ops}` };
   start(process.execPath, [START, "toolgate"], environmentOf("toolgate", own));

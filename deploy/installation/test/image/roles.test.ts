@@ -20,7 +20,7 @@ const SERVICE_ROLES = {
 };
 /** In the order in which the processes of the installation start, where the roles of chat and outbound-webhook share a name. */
 const PROGRAMS = [
-  ...["tool-runner-sandbox", "tool-runner", "key-auth", "chat-api", "chat-worker"],
+  ...["sandbox", "tool-runner", "key-auth", "chat-api", "chat-worker"],
   ...["inbound-hook-receiver", "inbound-hook-runner"],
   ...["outbound-webhook-manager", "outbound-webhook-fan-out", "outbound-webhook-dispatcher", "outbound-webhook-worker"],
   "gateway",
@@ -80,7 +80,7 @@ describe.runIf(missing === undefined)("the image, as its user and with a read-on
     await toolgate.saveTool("echo", ECHO);
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
     const hash = createHash("sha256").update(TOKEN).digest("hex");
-    const sandbox = await start("tool-runner-sandbox", { SANDBOX_TOKEN_HASH: hash });
+    const sandbox = await start("sandbox", { SANDBOX_TOKEN_HASH: hash });
     await using _sandbox = sandbox.container;
     const runner = await start("tool-runner", { SANDBOX_URL: sandbox.rpcUrl, SANDBOX_TOKEN: TOKEN });
     await using _runner = runner.container;

@@ -55,7 +55,7 @@ export interface Cluster extends AsyncDisposable {
 
 /** In the order in which they start: those that others need come first. */
 export const PROCESSES = [
-  "tool-runner-sandbox",
+  "sandbox",
   "key-auth",
   "tool-runner",
   "chat-api",
@@ -175,7 +175,7 @@ function environmentOf(
     RPC_PORT: String(ports.rpc ?? 0),
     OPS_PORT: String(ports.ops ?? 0),
   };
-  const only = bareVariables(service, role);
+  const only = bareVariables(service);
   const withheld = withheldVariables(service, role);
   const isGiven = (variable: string) =>
     variable === "ROLLOUT_NAMES" ||

@@ -1,10 +1,10 @@
 import { isJsonObject } from "@toolgate/rules/json-object";
+import type { SandboxPool } from "@toolgate/sandbox/pool";
+import type { HostCall } from "@toolgate/sandbox/request";
 import { inSpan } from "@toolgate/telemetry/trace";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
 import { MAX_NESTING } from "../domain/nesting.ts";
-import type { SandboxPool } from "../sandbox/pool.ts";
-import type { HostCall } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";
 import { NotJson, NotStarted, Overloaded, ToolError } from "./errors.ts";
 import { type HostDependencies, makeHostCall } from "./host-calls/host-calls.ts";

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Counts } from "../domain/counts.ts";
+import { Counts } from "@toolgate/slots/counts";
 import type { IdempotentCall } from "../store/idempotent-calls.ts";
 
 interface Wait {

@@ -1,9 +1,9 @@
 import { isDeeperThan } from "@toolgate/rules/json-object";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
+import type { HostCall, HostResult } from "@toolgate/sandbox/request";
 import type { SendMail } from "@toolgate/service-host/mailer";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
-import type { HostCall, HostResult } from "../../sandbox/request.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { NotJson, ToolError } from "../errors.ts";
 import { resultJson } from "../result-json.ts";

@@ -1,6 +1,6 @@
 import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
+import type { CompileResult } from "@toolgate/sandbox/compile";
 import { checkDefinition } from "../../domain/definitions/check-definition.ts";
-import type { CompileResult } from "../../sandbox/compile.ts";
 
 /** As `checkDefinition`, with a compiler that works elsewhere. */
 export async function checkSavedDefinition(

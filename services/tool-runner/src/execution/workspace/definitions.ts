@@ -1,10 +1,10 @@
 import { type CacheSource, createWorkspaceCache } from "@toolgate/epoch/cache";
 import type { Pool } from "@toolgate/postgres/pool";
+import { type Compiler, LOAD_LIMIT_MS } from "@toolgate/sandbox/compiler";
 import { type ArgumentValidator, createArgumentValidator } from "../../domain/calls/argument-validator.ts";
 import { type NumberedSql, numberParameters } from "../../domain/data/named-parameters.ts";
 import { type Definition, isToolName } from "../../domain/definitions/definition.ts";
 import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
-import { type Compiler, LOAD_LIMIT_MS } from "../../sandbox/compiler.ts";
 import { findPreparedQuery, type PreparedQueryRow } from "../../store/prepared-queries.ts";
 import { findTool } from "../../store/tools.ts";
 import { checkSavedDefinition } from "./check-saved.ts";

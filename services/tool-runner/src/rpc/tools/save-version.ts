@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { JsonObject } from "@toolgate/rules/json-object";
 import { hasControlCharacters } from "@toolgate/rules/name";
+import { type Compiler, SAVE_LIMIT_MS } from "@toolgate/sandbox/compiler";
 import { editConflict } from "@toolgate/service-host/edit-conflict";
 import { changedFields } from "../../domain/definitions/changed-fields.ts";
 import type { CheckedDefinition } from "../../domain/definitions/check-definition.ts";
@@ -9,7 +10,6 @@ import { declaredArguments } from "../../domain/definitions/parameter-schema.ts"
 import { publishedViolations } from "../../domain/definitions/published-parts.ts";
 import { newlyExposed } from "../../domain/definitions/release.ts";
 import { checkSavedDefinition } from "../../execution/workspace/check-saved.ts";
-import { type Compiler, SAVE_LIMIT_MS } from "../../sandbox/compiler.ts";
 import {
   countTools,
   findNameInOtherCase,

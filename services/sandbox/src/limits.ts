@@ -1,0 +1,26 @@
+/** Bounds of the pool, in addition to the limits of each run. */
+export const DEFAULT_POOL_LIMITS = {
+  /** Runs that have not ended, including waiting and nested ones; each workspace has a share of them. */
+  activeRuns: 10_000,
+  hostCallsPerRun: 200,
+  /** Further host calls of the run wait in its isolate. */
+  concurrentHostCallsPerRun: 16,
+  hostCallBytes: 1024 * 1024,
+  hostResultBytes: 8 * 1024 * 1024,
+  logLinesPerRun: 100,
+  /** A child is killed when a step that it has interrupted uses this much more CPU time. */
+  killGraceMs: 300,
+  /** A child that spends this long in one step gives back the runs that it has not begun. */
+  stallMs: 50,
+  childRssMib: 768,
+};
+
+export type PoolLimits = typeof DEFAULT_POOL_LIMITS;
+
+export type PoolSettings = PoolLimits & {
+  /** What a tool may call on `ctx`. */
+  functions: readonly string[];
+};
+
+/** So many workspaces have a process at the same time. With a few tools it takes about 20 MiB. */
+export const DEFAULT_PROCESSES = 32;

@@ -1,0 +1,125 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { keepAlive } from "@toolgate/call-stream/keep-alive";
+import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
+import type { EngineProcess, ProcessEnd, ProcessEvents, SpawnProcess } from "./engine-process.ts";
+
+/** The trailer with which the sandbox service says how a process has ended. */
+export const END_TRAILER = "toolgate-process-end";
+/** What one side may send before the other one has read it. */
+export const WINDOW_BYTES = 256 * 1024;
+
+const CONNECT_MS = 5_000;
+/** An address that failed is the last choice for this long. */
+const AVOID_MS = 10_000;
+
+type RemoteOptions = {
+  /** The base URLs of the sandbox processes at the moment. */
+  addresses: () => Promise<readonly string[]>;
+  token: string;
+  /** Absent: without encryption. */
+  tls?: ProcessTls | undefined;
+};
+
+type Address = { processes: number; failedAt: number };
+
+/** Starts processes in the sandbox service: each at the address that has fewest of them and did not fail just now. */
+export function spawnRemotely({ addresses, token, tls }: RemoteOptions): SpawnProcess {
+  const known = new Map<string, Address>();
+  const stateOf = (address: string) => {
+    const state = known.get(address) ?? { processes: 0, failedAt: Number.NEGATIVE_INFINITY };
+    known.set(address, state);
+    return state;
+  };
+  const rank = (address: string) => {
+    const { processes, failedAt } = stateOf(address);
+    return (performance.now() - failedAt < AVOID_MS ? 1_000_000 : 0) + processes;
+  };
+  const open = async () => {
+    const [address] = (await addresses()).toSorted((a, b) => rank(a) - rank(b));
+    if (address === undefined) throw new Error("SANDBOX_URL names no address");
+    const state = stateOf(address);
+    state.processes += 1;
+    const session = connect(new URL(address).origin, {
+      settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
+      ...(tls && { createConnection: () => tls.connectHttp2(address) }),
+    });
+    const late = setTimeout(() => session.destroy(new Error("the sandbox process does not answer")), CONNECT_MS);
+    session.once("connect", () => clearTimeout(late));
+    session.once("error", () => {
+      state.failedAt = performance.now();
+    });
+    session.once("close", () => {
+      clearTimeout(late);
+      state.processes -= 1;
+    });
+    return session;
+  };
+  return (events) => new RemoteProcess(open, token, events);
+}
+
+/** A process of the sandbox service: the body of a request is its input, and that of the response its output. */
+class RemoteProcess implements EngineProcess {
+  readonly pid = undefined;
+  #session: ClientHttp2Session | undefined;
+  #stream: ClientHttp2Stream | undefined;
+  /** What was written before there was a connection. */
+  #early: Parameters<EngineProcess["write"]>[] = [];
+  #isKilled = false;
+  #end: ProcessEnd = { signal: null, code: null, stderr: "the sandbox process is gone" };
+
+  constructor(open: () => Promise<ClientHttp2Session>, token: string, events: ProcessEvents) {
+    open().then(
+      (session) => this.#use(session, token, events),
+      (error: unknown) => this.#close(String(error), events),
+    );
+  }
+
+  write(bytes: Buffer, onWritten: (error?: Error | null) => void): void {
+    if (this.#stream === undefined) this.#early.push([bytes, onWritten]);
+    else this.#stream.write(bytes, onWritten);
+  }
+
+  kill(): void {
+    this.#isKilled = true;
+    this.#session?.destroy();
+  }
+
+  #use(session: ClientHttp2Session, token: string, events: ProcessEvents): void {
+    this.#session = session;
+    let failure: string | undefined;
+    keepAlive(session, () => true);
+    session.on("error", (error: Error) => {
+      failure = String(error);
+    });
+    session.on("goaway", () => events.onDraining?.());
+    const stream = session.request({ ":method": "POST", authorization: `Bearer ${token}` });
+    stream.on("response", ({ ":status": status }) => {
+      if (status !== 200) session.destroy(new Error(`the sandbox process answered ${status}`));
+    });
+    stream.on("data", events.onData);
+    stream.on("trailers", (trailers) => {
+      this.#end = readEnd(trailers[END_TRAILER]) ?? this.#end;
+    });
+    // `close` follows.
+    stream.on("error", () => {});
+    stream.on("close", () => session.destroy());
+    session.on("close", () => this.#close(failure, events));
+    this.#stream = stream;
+    for (const [bytes, onWritten] of this.#early.splice(0)) stream.write(bytes, onWritten);
+    if (this.#isKilled) session.destroy();
+  }
+
+  #close(failure: string | undefined, events: ProcessEvents): void {
+    events.onEnd(failure === undefined ? this.#end : { ...this.#end, stderr: failure });
+  }
+}
+
+/** Undefined when it is malformed, as someone who has taken over the sandbox service could send it. */
+function readEnd(sent: unknown): ProcessEnd | undefined {
+  try {
+    const { signal, code, stderr } = JSON.parse(decodeURIComponent(String(sent)));
+    return { signal, code, stderr: String(stderr) };
+  } catch {
+    return undefined;
+  }
+}
