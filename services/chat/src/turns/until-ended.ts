@@ -1,9 +1,9 @@
+import { followChat } from "@toolgate/event-bus/chat-events";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createWakeUp } from "@toolgate/event-bus/wake-up";
 import type { Pool } from "@toolgate/postgres/pool";
 import { hasEnded } from "../domain/turn.ts";
 import { findTurn, type TurnProgress } from "../store/turns/find.ts";
-import { followEvents } from "./live-events.ts";
 
 /** Makes up for notices that were lost. */
 const POLL_MS = 2_000;
@@ -15,7 +15,7 @@ export async function untilEnded(
   signal: AbortSignal,
 ): Promise<TurnProgress | undefined> {
   const wakeUp = createWakeUp();
-  using following = followEvents(bus, turn.chat, ({ events }) => {
+  using following = followChat(bus, turn.chat, ({ events }) => {
     // A turn that is refused has no event.
     if (events.length === 0 || events.some(({ event }) => event.case === "done")) wakeUp.signal();
   });

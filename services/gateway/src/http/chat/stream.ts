@@ -1,14 +1,17 @@
 import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { EventPositionSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { eventCounter, type StreamedMessage, streamedMessage } from "../../domain/chat/parameters.ts";
-import { doneEvent, sentEvent, serverSentEvent } from "../../domain/chat/server-sent-events.ts";
+import { answerEvent } from "../../domain/chat/server-sent-events.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
+import { readChat } from "./read-chat.ts";
 import { idempotencyKeyOf, lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { resumeReconnected } from "./resume.ts";
 import { SseStream } from "./sse-stream.ts";
-import { continued, endFailed, NO_TIMEOUT } from "./upstream.ts";
+import { endFailed, NO_TIMEOUT, repeated } from "./upstream.ts";
 
 /** [CHAT-15] [CHAT-16] GET /chat/stream: one message, and the answer as events. */
 export async function streamAnswer(
@@ -37,25 +40,20 @@ async function relay(
   { values, headers }: Admitted<StreamedMessage>,
 ): Promise<void> {
   const { signal } = sse;
+  // The call may have to be repeated, and must not become two turns.
   const clientMessageId = values.clientMessageId || randomUUID();
-  let last = BigInt(values.after);
-  const open = async () => {
-    const request = { ...values, clientMessageId, afterEventId: last };
-    return context.chat.streamAnswer(request, { headers: await headers(), signal, timeoutMs: NO_TIMEOUT });
+  const after = BigInt(values.after);
+  const start = async () => {
+    const message = { ...values, clientMessageId };
+    return context.chat.startTurn(message, { headers: await headers(), signal, timeoutMs: NO_TIMEOUT });
   };
   try {
-    for await (const { event, replayed } of continued(open, ({ event }) => event?.id, signal)) {
-      if (!event) continue;
-      last = event.id;
-      const { case: kind, value } = event.event;
-      const isOwnMessage = kind === "message" && value.role === "user";
-      if (kind === "done") {
-        await sse.send(doneEvent(event.id, { resumed: false }, value.receipt), { replayed });
-        sse.end();
-        continue;
-      }
-      await sse.send(isOwnMessage ? sentEvent(event.id) : serverSentEvent(event), { replayed });
-    }
+    const { chat, position = create(EventPositionSchema) } = await repeated(start, sse);
+    if (after > position.afterEventId) position.afterEventId = after;
+    const from = { chatId: values.chatId, chat, position, headers };
+    for await (const { events, stored } of readChat(context, from, sse))
+      for (const event of events) await sse.send(answerEvent(event), { replayed: stored !== undefined });
+    sse.end();
   } catch (error) {
     endFailed(context, sse, error);
   }
