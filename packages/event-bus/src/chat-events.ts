@@ -1,11 +1,18 @@
+import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { type ChatEvents, ChatEventsSchema } from "@toolgate/gen/toolgate/chat/v1/chat_events_pb";
 import type { Bus } from "./connect.ts";
 
-/** New events of one chat, as toolgate.chat.v1.ChatEvents. `chat` is the chat's row, so no user's text is in a subject. */
-export function chatEventsSubject(chat: number | bigint): string {
-  return `chat.events.${chat}`;
+/** A chat, as clients and workspaces name it. */
+export interface ChatName {
+  workspaceId: string;
+  chatId: string;
+}
+
+/** New events of one chat, as toolgate.chat.v1.ChatEvents. A digest of its name, so that no user's text is in a subject. */
+export function chatEventsSubject({ workspaceId, chatId }: ChatName): string {
+  return `chat.events.${hash("sha256", `${workspaceId}/${chatId}`, "base64url")}`;
 }
 
 /** Ends with its disposal. */
@@ -20,7 +27,7 @@ const SUBSCRIBED_WITHIN_MS = 1_000;
 /** Calls back with the new events of a chat and their size. Some may be lost: their ids show it. */
 export function followChat(
   bus: Bus,
-  chat: number | bigint,
+  chat: ChatName,
   callback: (events: ChatEvents, bytes: number) => void,
 ): ChatSubscription {
   const subscription = bus.nc.subscribe(chatEventsSubject(chat), {

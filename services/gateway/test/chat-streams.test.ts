@@ -40,13 +40,16 @@ let chats = 0;
 async function startServer(failing: (call: "start" | "read") => boolean = () => false) {
   chats += 1;
   const chat = BigInt(chats);
+  const workspaceId = `w-${chats}`;
+  // Each stream is one of another row.
+  const rowOf = (stream: number) => chat + BigInt(stream - 1) * 1_000n;
   const stored: Event[] = [];
   const starts: StartTurnRequest[] = [];
   const seen = { reads: 0, followed: [] as bigint[] };
   const mayFail = (call: "start" | "read") => {
     if (failing(call)) throw new ConnectError("the process has ended", Code.Unavailable);
   };
-  const user = create(AuthorizeResponseSchema, { userId: "u", workspaceId: "w", workspace: "acme", role: Role.MEMBER });
+  const user = create(AuthorizeResponseSchema, { userId: "u", workspaceId, workspace: "acme", role: Role.MEMBER });
   const app = await testServer({
     bus,
     transports: {
@@ -55,8 +58,7 @@ async function startServer(failing: (call: "start" | "read") => boolean = () => 
           startTurn(request) {
             starts.push(request);
             mayFail("start");
-            // Each stream is one of another chat.
-            return { chat: chat + BigInt(starts.length - 1) * 1_000n, position: { turn: TURN } };
+            return { first: { chat: rowOf(starts.length), position: { turn: TURN }, more: ReadMore.STORED } };
           },
           readEvents({ position }) {
             seen.reads += 1;
@@ -66,7 +68,12 @@ async function startServer(failing: (call: "start" | "read") => boolean = () => 
             const events = rest.slice(0, PAGE);
             const isOver = events.at(-1)?.event?.case === "done";
             const more = isOver ? ReadMore.NOTHING : rest.length > PAGE ? ReadMore.STORED : ReadMore.LIVE;
-            return { chat, events, position: { turn: TURN, afterEventId: events.at(-1)?.id ?? after }, more };
+            return {
+              chat: rowOf(starts.length),
+              events,
+              position: { turn: TURN, afterEventId: events.at(-1)?.id ?? after },
+              more,
+            };
           },
           listLastEvents(request) {
             seen.followed = request.chats;
@@ -87,7 +94,7 @@ async function startServer(failing: (call: "start" | "read") => boolean = () => 
     seen,
     publish(...events: Event[]): void {
       const message = create(ChatEventsSchema, { turn: TURN, events });
-      bus.nc.publish(chatEventsSubject(chat), toBinary(ChatEventsSchema, message));
+      bus.nc.publish(chatEventsSubject({ workspaceId, chatId: "c" }), toBinary(ChatEventsSchema, message));
     },
     async open(): Promise<IncomingMessage> {
       const request = get(url, { headers: { authorization: "Bearer token" }, agent: false });
@@ -144,6 +151,7 @@ test("[CHAT] a client that does not read is cut when 256 kB wait for it, and its
   response.resume();
   await closed;
   expect(response.complete).toBe(false);
+  server.stored.length = 1;
   const other = await server.open();
   await eventually(() => expect(server.seen.followed).toEqual([server.chat + 1_000n]));
   other.destroy();

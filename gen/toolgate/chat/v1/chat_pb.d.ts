@@ -362,18 +362,11 @@ export declare const StartTurnRequestSchema: GenMessage<StartTurnRequest>;
  */
 export declare type StartTurnResponse = Message<"toolgate.chat.v1.StartTurnResponse"> & {
   /**
-   * The chat's row, which is in the subject of its events.
+   * The turn's first events, as far as they are known without reading them.
    *
-   * @generated from field: uint64 chat = 1;
+   * @generated from field: toolgate.chat.v1.ReadEventsResponse first = 1;
    */
-  chat: bigint;
-
-  /**
-   * Before the turn's first event, the user's message.
-   *
-   * @generated from field: toolgate.chat.v1.EventPosition position = 2;
-   */
-  position?: EventPosition | undefined;
+  first?: ReadEventsResponse | undefined;
 };
 
 /**
@@ -477,7 +470,7 @@ export declare const ReadEventsRequestSchema: GenMessage<ReadEventsRequest>;
  */
 export declare type ReadEventsResponse = Message<"toolgate.chat.v1.ReadEventsResponse"> & {
   /**
-   * The chat's row; 0 when there is no such chat.
+   * The chat's row, for ListLastEvents; 0 when there is no such chat.
    *
    * @generated from field: uint64 chat = 1;
    */
@@ -1245,8 +1238,8 @@ export declare const ReadMoreSchema: GenEnum<ReadMore>;
  */
 export declare const ChatService: GenService<{
   /**
-   * Stores the user's message as a turn, whose events can be read from the position. Turns of one chat run one after the other.
-   * A turn needs nobody who reads it. A repeated client_message_id joins the turn that it started before.
+   * Stores the user's message as a turn, which needs nobody who reads its events. Turns of one chat run one after the other. A
+   * repeated client_message_id joins the turn that it started before.
    *
    * @generated from rpc toolgate.chat.v1.ChatService.StartTurn
    */

@@ -17,11 +17,21 @@ interface SentMessage {
   assistant: string;
 }
 
+interface AcceptedMessage {
+  /** False: the same client message started the turn before. */
+  isNew: boolean;
+  turn: TurnRef;
+}
+
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ASSISTANT = /^[\w-]{0,64}$/;
 
 /** Stores a user's message as a turn. Throws a ChatRefusal when it cannot start. */
-export async function acceptMessage({ turns }: Context, sent: SentMessage, call: HandlerContext): Promise<TurnRef> {
+export async function acceptMessage(
+  { turns }: Context,
+  sent: SentMessage,
+  call: HandlerContext,
+): Promise<AcceptedMessage> {
   const { chatId, message, testMode, clientMessageId, fileId, assistant } = sent;
   const { workspace, userId } = principalOf(call);
   const chat = chatOf(call, chatId);
@@ -45,7 +55,7 @@ export async function acceptMessage({ turns }: Context, sent: SentMessage, call:
   switch (outcome.kind) {
     case "started":
     case "joined":
-      return outcome.turn;
+      return { isNew: outcome.kind === "started", turn: outcome.turn };
     case "forbidden":
       throw forbidden();
     case "busy":

@@ -24,10 +24,9 @@ export const streamAnswer: StreamHandler<Context, typeof ChatService.method.stre
   { $typeName: _, afterEventId, ...message },
   call,
 ) {
-  const { position = {} } = await startTurn(context, create(StartTurnRequestSchema, message), call);
-  const from = create(EventPositionSchema, position);
-  if (afterEventId > from.afterEventId) from.afterEventId = afterEventId;
-  for await (const { events } of pages(context, { chatId: message.chatId, position: from }, call))
+  const { first = {} } = await startTurn(context, create(StartTurnRequestSchema, message), call);
+  const position = create(EventPositionSchema, { turn: first.position?.turn ?? "", afterEventId });
+  for await (const { events } of pages(context, { chatId: message.chatId, position }, call))
     for (const event of events) yield { event, replayed: true };
 };
 

@@ -13,14 +13,15 @@ import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../../domain/chat-error.ts";
 import { readEvents } from "../../store/events.ts";
 import { findReply, type TurnProgress } from "../../store/turns/find.ts";
 import { acceptMessage } from "./accept-message.ts";
+import { chatOf } from "./chat-of.ts";
 import { rpcError } from "./refusals.ts";
 
 /** [CHAT-13] */
 export const sendMessage: Handler<Context, typeof ChatService.method.sendMessage> = async (context, request, call) => {
   const signal = AbortSignal.any([call.signal, context.stopping]);
   try {
-    const turn = await acceptMessage(context, request, call);
-    const ended = await context.turns.untilEnded(turn, signal);
+    const { turn } = await acceptMessage(context, request, call);
+    const ended = await context.turns.untilEnded(turn, chatOf(call, request.chatId), signal);
     if (!ended) throw signal.reason;
     return await answerOf(context.pool, ended);
   } catch (error) {

@@ -1,15 +1,24 @@
-import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { type ChatService, ReadMore } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
+import { messageEvent } from "../../domain/chat-event.ts";
 import { acceptMessage } from "./accept-message.ts";
 import { rpcError } from "./refusals.ts";
 
 /** [CHAT-16] The turn continues when its reader disconnects. */
 export const startTurn: Handler<Context, typeof ChatService.method.startTurn> = async (context, request, call) => {
   try {
-    const { id, chat, firstEventId } = await acceptMessage(context, request, call);
-    const afterEventId = BigInt(Math.max(firstEventId - 1, 0));
-    return { chat: BigInt(chat), position: { turn: id, afterEventId } };
+    const { isNew, turn } = await acceptMessage(context, request, call);
+    const firstId = BigInt(turn.firstEventId);
+    const hasBegun = isNew && firstId > 0n;
+    const event = { id: firstId, event: messageEvent("user", request.message, context.now()) };
+    const first = {
+      chat: BigInt(turn.chat),
+      events: hasBegun ? [event] : [],
+      position: { turn: turn.id, afterEventId: hasBegun || firstId === 0n ? firstId : firstId - 1n },
+      more: isNew ? ReadMore.LIVE : ReadMore.STORED,
+    };
+    return { first };
   } catch (error) {
     throw rpcError(error);
   }

@@ -1,5 +1,5 @@
 import type { Client } from "@connectrpc/connect";
-import { type ChatSubscription, followChat } from "@toolgate/event-bus/chat-events";
+import { type ChatName, type ChatSubscription, chatEventsSubject, followChat } from "@toolgate/event-bus/chat-events";
 import type { Bus } from "@toolgate/event-bus/connect";
 import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { runEvery } from "@toolgate/service-host/every";
@@ -23,7 +23,7 @@ interface LiveChatsOptions {
 /** The chats that streams of this gateway follow, with one subscription each however many streams there are. */
 export class LiveChats implements Disposable {
   readonly #options: LiveChatsOptions;
-  readonly #chats = new Map<bigint, LiveChat>();
+  readonly #chats = new Map<string, LiveChat>();
   readonly #stop = new AbortController();
 
   constructor(options: LiveChatsOptions) {
@@ -32,10 +32,14 @@ export class LiveChats implements Disposable {
     void runEvery(CATCH_UP_EVERY_MS, this.#stop.signal, () => this.#catchUp(), onError);
   }
 
-  /** Follows a chat, or one turn of it, until the reader is disposed. `signal` ends a wait. */
-  async follow(chat: bigint, turn: string, signal: AbortSignal): Promise<LiveReader> {
-    const live = this.#chats.get(chat) ?? this.#subscribe(chat);
-    const reader = new LiveReader(turn, signal, () => this.#remove(chat, live, reader));
+  /**
+   * Follows a chat until the reader is disposed. Resolves once the reader gets what is committed from then on; `signal` ends
+   * its waits.
+   */
+  async follow(chat: ChatName, signal: AbortSignal): Promise<LiveReader> {
+    const subject = chatEventsSubject(chat);
+    const live = this.#chats.get(subject) ?? this.#subscribe(subject, chat);
+    const reader = new LiveReader(signal, () => this.#remove(subject, live, reader));
     live.readers.add(reader);
     await live.subscription.subscribed;
     return reader;
@@ -45,27 +49,26 @@ export class LiveChats implements Disposable {
     this.#stop.abort();
   }
 
-  #subscribe(chat: bigint): LiveChat {
+  #subscribe(subject: string, chat: ChatName): LiveChat {
     const readers = new Set<LiveReader>();
     const subscription = followChat(this.#options.bus, chat, (published, bytes) => {
       for (const reader of readers) reader.receive(published, bytes);
     });
     const live = { readers, subscription };
-    this.#chats.set(chat, live);
+    this.#chats.set(subject, live);
     return live;
   }
 
-  #remove(chat: bigint, { readers, subscription }: LiveChat, reader: LiveReader): void {
+  #remove(subject: string, { readers, subscription }: LiveChat, reader: LiveReader): void {
     if (!readers.delete(reader) || readers.size > 0) return;
     subscription[Symbol.dispose]();
-    this.#chats.delete(chat);
+    this.#chats.delete(subject);
   }
 
   async #catchUp(): Promise<void> {
-    if (this.#chats.size === 0) return;
-    const chats = [...this.#chats.keys()];
-    const { eventIds } = await this.#options.chat.listLastEvents({ chats });
-    for (const [index, chat] of chats.entries())
-      for (const reader of this.#chats.get(chat)?.readers ?? []) reader.compare(eventIds[index] ?? 0n);
+    const readers = [...this.#chats.values()].flatMap((live) => [...live.readers]).filter(({ chat }) => chat > 0n);
+    if (readers.length === 0) return;
+    const { eventIds } = await this.#options.chat.listLastEvents({ chats: readers.map(({ chat }) => chat) });
+    for (const [index, reader] of readers.entries()) reader.compare(eventIds[index] ?? 0n);
   }
 }

@@ -1,6 +1,8 @@
+import { create } from "@bufbuild/protobuf";
+import type { CallOptions } from "@connectrpc/connect";
 import {
   type ChatEvent,
-  type EventPosition,
+  EventPositionSchema,
   type ReadEventsResponse,
   ReadMore,
 } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
@@ -15,48 +17,44 @@ interface Part {
   stored?: ReadEventsResponse;
 }
 
-interface From {
+interface Begin {
   chatId: string;
-  /** The chat's row, if it is known. */
-  chat?: bigint;
-  position: EventPosition;
-  headers: Admitted<unknown>["headers"];
+  /** What is stored at first. */
+  first(options: CallOptions): Promise<ReadEventsResponse | undefined>;
 }
 
 /**
- * The events of a chat, or of a turn, from a position to the end that chat tells: stored ones, then what is published, and stored
- * ones again where that has a gap. Rejects once the client has left.
+ * The events of a chat, or of a turn, to the end that chat tells: stored ones, then what is published, and stored ones again
+ * where that has a gap. Rejects once the client has left.
  */
 export async function* readChat(
   { chat: client, live }: ChatContext,
-  { chatId, chat, position: first, headers }: From,
+  { workspaceId, headers }: Pick<Admitted<unknown>, "workspaceId" | "headers">,
+  { chatId, first }: Begin,
   { signal, raw }: Pick<SseStream, "signal" | "raw">,
 ): AsyncGenerator<Part> {
-  let position = first;
-  let reader = chat === undefined ? undefined : await live.follow(chat, position.turn, signal);
-  try {
-    for (;;) {
-      const read = async () => client.readEvents({ chatId, position }, { headers: await headers(), signal });
-      const stored = await repeated(read, { raw });
-      yield { events: stored.events, stored };
-      position = stored.position ?? position;
-      if (stored.more === ReadMore.NOTHING) return;
-      if (stored.more === ReadMore.STORED) continue;
-      if (!reader) {
-        reader = await live.follow(stored.chat, "", signal);
-        continue;
-      }
+  const read = <T>(call: (options: CallOptions) => Promise<T>) =>
+    repeated(async () => call({ headers: await headers(), signal }), { raw });
+  using reader = await live.follow({ workspaceId, chatId }, signal);
+  let stored = await read(first);
+  while (stored) {
+    yield { events: stored.events, stored };
+    // The stream may wait for long now, and has sent them.
+    stored.events.length = 0;
+    const { more, chat, position = create(EventPositionSchema) } = stored;
+    if (more === ReadMore.NOTHING) return;
+    if (more === ReadMore.LIVE) {
+      reader.chat = chat;
       reader.after = position.afterEventId;
       for (let hasEnded = false; !hasEnded; ) {
-        const events = await reader.next();
+        const events = await reader.next(position.turn);
         if (!events) break;
         yield { events };
         hasEnded = events.some(({ event }) => event.case === "done");
-        if (hasEnded && position.turn) return;
+        if (hasEnded && position.turn !== "") return;
       }
-      position = { ...position, afterEventId: reader.after };
+      position.afterEventId = reader.after;
     }
-  } finally {
-    reader?.[Symbol.dispose]();
+    stored = await read((options) => client.readEvents({ chatId, position }, options));
   }
 }

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { CallOptions } from "@connectrpc/connect";
 import { EventPositionSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ParameterReader, type ResumePoint, resumePoint } from "../../domain/chat/parameters.ts";
@@ -55,18 +56,18 @@ function beginResume(
 async function relay(
   context: ChatContext,
   sse: SseStream,
-  { values, headers }: Admitted<ResumePoint>,
+  admitted: Admitted<ResumePoint>,
   { endsReconnecting }: { endsReconnecting: boolean },
 ): Promise<void> {
   const text = new ResumeText();
-  const { chatId, since, replayOnly } = values;
-  const after = BigInt(values.after ?? 0);
-  const position = create(EventPositionSchema, { replayOnly, afterEventId: after });
+  const { chatId, since, replayOnly, after = 0 } = admitted.values;
+  const position = create(EventPositionSchema, { replayOnly, afterEventId: BigInt(after) });
   // An event id wins over a point in time.
-  if (values.after === undefined && since) position.since = timestampFromDate(since);
+  if (admitted.values.after === undefined && since) position.since = timestampFromDate(since);
+  const first = (options: CallOptions) => context.chat.readEvents({ chatId, position }, options);
   let last: bigint | undefined;
   try {
-    for await (const { events, stored } of readChat(context, { chatId, position, headers }, sse)) {
+    for await (const { events, stored } of readChat(context, admitted, { chatId, first }, sse)) {
       if (stored && sse.reply) {
         if (endsReconnecting && after >= stored.lastEventId && !stored.turnRunning) {
           sse.reply.code(204).send();

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
-import { EventPositionSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { CallOptions } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { eventCounter, type StreamedMessage, streamedMessage } from "../../domain/chat/parameters.ts";
 import { answerEvent } from "../../domain/chat/server-sent-events.ts";
@@ -11,7 +10,7 @@ import { readChat } from "./read-chat.ts";
 import { idempotencyKeyOf, lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { resumeReconnected } from "./resume.ts";
 import { SseStream } from "./sse-stream.ts";
-import { endFailed, NO_TIMEOUT, repeated } from "./upstream.ts";
+import { endFailed, NO_TIMEOUT } from "./upstream.ts";
 
 /** [CHAT-15] [CHAT-16] GET /chat/stream: one message, and the answer as events. */
 export async function streamAnswer(
@@ -34,24 +33,18 @@ export async function streamAnswer(
 }
 
 /** Never rejects. */
-async function relay(
-  context: ChatContext,
-  sse: SseStream,
-  { values, headers }: Admitted<StreamedMessage>,
-): Promise<void> {
-  const { signal } = sse;
+async function relay(context: ChatContext, sse: SseStream, admitted: Admitted<StreamedMessage>): Promise<void> {
+  const { chatId, after, ...message } = admitted.values;
   // The call may have to be repeated, and must not become two turns.
-  const clientMessageId = values.clientMessageId || randomUUID();
-  const after = BigInt(values.after);
-  const start = async () => {
-    const message = { ...values, clientMessageId };
-    return context.chat.startTurn(message, { headers: await headers(), signal, timeoutMs: NO_TIMEOUT });
+  const clientMessageId = message.clientMessageId || randomUUID();
+  const start = async (options: CallOptions) => {
+    const request = { ...message, chatId, clientMessageId };
+    const { first } = await context.chat.startTurn(request, { ...options, timeoutMs: NO_TIMEOUT });
+    if (first?.position && after > first.position.afterEventId) first.position.afterEventId = BigInt(after);
+    return first;
   };
   try {
-    const { chat, position = create(EventPositionSchema) } = await repeated(start, sse);
-    if (after > position.afterEventId) position.afterEventId = after;
-    const from = { chatId: values.chatId, chat, position, headers };
-    for await (const { events, stored } of readChat(context, from, sse))
+    for await (const { events, stored } of readChat(context, admitted, { chatId, first: start }, sse))
       for (const event of events) await sse.send(answerEvent(event), { replayed: stored !== undefined });
     sse.end();
   } catch (error) {
