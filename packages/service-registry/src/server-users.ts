@@ -49,7 +49,7 @@ export const SERVER_USERS: readonly ServerUser[] = [
   {
     name: "gateway",
     service: "gateway",
-    nats: { publish: ["records.usage", ...stream("RECORDS")], subscribe: [] },
+    nats: { publish: ["records.usage", ...stream("RECORDS")], subscribe: ["chat.events.*"] },
     redisKeys: [],
   },
   {

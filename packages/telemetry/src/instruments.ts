@@ -38,7 +38,6 @@ export const turnFirstOutput = histogram("toolgate_turn_first_output_seconds", D
 export const toolCalls = counter("toolgate_chat_tool_calls");
 export const modelTokens = counter("toolgate_model_tokens");
 export const modelErrors = counter("toolgate_model_errors");
-export const chatFollowers = gauge("toolgate_chat_followers");
 export const chatEventGaps = counter("toolgate_chat_event_gaps");
 export const chatStreams = gauge("toolgate_chat_streams");
 export const chatStreamsEnded = counter("toolgate_chat_streams_ended");

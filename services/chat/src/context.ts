@@ -13,7 +13,6 @@ import type { Config } from "./config.ts";
 import { type CheckBaseUrl, createBaseUrlCheck } from "./domain/model-server.ts";
 import { createFiles, type Files } from "./files/files.ts";
 import { openFolderStore } from "./files/folder-store.ts";
-import { createFollowers, type Followers } from "./followers/followers.ts";
 import type { ModelFile } from "./models/model.ts";
 import { LANES, SCHEMA } from "./store/queue.ts";
 import type { ClaimedTurn } from "./store/turns/claim.ts";
@@ -37,7 +36,6 @@ export interface Context {
   readFiles(turn: ClaimedTurn, withData: boolean): Promise<ModelFile[]>;
   /** Fires with what callers that wait for a turn are told when the process stops: they repeat the call at another. */
   stopping: AbortSignal;
-  followers: Followers;
   files: Files;
   now: () => Date;
 }
@@ -87,7 +85,6 @@ export async function createContext(
   const onError = (error: Error) => log.warn({ err: error }, "model");
   const objects = config.filesFolder === "" ? undefined : await openFolderStore(config.filesFolder);
   const files = createFiles({ pool, objects, now });
-  const onCatchUpError = (error: unknown) => log.error({ err: error }, "followed chats could not be read");
   const localWorker: Context["localWorker"] = { current: undefined };
   const { turnsPerWorkspace } = config;
   return {
@@ -112,7 +109,6 @@ export async function createContext(
       if (fileId === null) return [];
       return withData ? files.read(fileId) : files.describe(fileId);
     },
-    followers: resources.use(createFollowers({ bus, pool, onError: onCatchUpError })),
     files,
     now,
   };

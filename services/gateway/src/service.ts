@@ -31,7 +31,7 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
     now,
   };
   const receiveHook = createReceiveHook(peers.call(ReceiveService.method.receive));
-  const app = await createHttpServer({ ...config, calls, receiveHook, peers, log });
+  const app = await createHttpServer({ ...config, calls, receiveHook, peers, bus, log });
   await app.listen({ host: config.host, port: config.port });
   // Closing waits for the calls under way and closes idle connections.
   resources.defer(() => app.close());

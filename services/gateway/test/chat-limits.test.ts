@@ -1,11 +1,24 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
-import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { createRouterTransport } from "@connectrpc/connect";
+import { connectBus } from "@toolgate/event-bus/connect";
+import { ChatService, ReadMore } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
-import { expect, test } from "vitest";
+import { testNats } from "@toolgate/testbed/servers";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { testServer } from "./test-server.ts";
+
+let nats: Awaited<ReturnType<typeof testNats>>;
+let bus: Awaited<ReturnType<typeof connectBus>>;
+beforeAll(async () => {
+  nats = await testNats();
+  bus = await connectBus({ servers: nats.url, name: "test" });
+});
+afterAll(async () => {
+  await bus[Symbol.asyncDispose]();
+  await nats[Symbol.asyncDispose]();
+});
 
 const HEADERS = { authorization: "Bearer a-token" };
 
@@ -20,16 +33,12 @@ async function serving(code: string) {
   });
   const chat = createRouterTransport(({ service }) => {
     service(ChatService, {
-      async *resume(_, { signal }) {
-        yield { item: { case: "start", value: { lastEventId: 0n, turnRunning: true } } };
-        await new Promise((_resolve, reject) => {
-          signal.addEventListener("abort", () => reject(new ConnectError("left", Code.Canceled)));
-        });
-      },
+      readEvents: ({ position }) => ({ chat: 1n, position, more: ReadMore.LIVE, turnRunning: true }),
+      listLastEvents: ({ chats }) => ({ eventIds: chats.map(() => 0n) }),
       sendMessage: () => ({ error: { code, message: "no" } }),
     });
   });
-  const app = await testServer({ transports: { "key-auth": keyAuth, chat } });
+  const app = await testServer({ transports: { "key-auth": keyAuth, chat }, bus });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}`;
   return {

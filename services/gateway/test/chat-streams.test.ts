@@ -1,27 +1,86 @@
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { setImmediate as turnOfEventLoop } from "node:timers/promises";
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, createRouterTransport, type HandlerContext } from "@connectrpc/connect";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
+import { chatEventsSubject } from "@toolgate/event-bus/chat-events";
+import { type Bus, connectBus } from "@toolgate/event-bus/connect";
+import { ChatEventsSchema } from "@toolgate/gen/toolgate/chat/v1/chat_events_pb";
 import {
+  type ChatEventSchema,
   ChatService,
-  type StreamAnswerRequest,
-  type StreamAnswerResponseSchema,
+  ReadMore,
+  type StartTurnRequest,
 } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { AuthorizeResponseSchema, Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
-import { expect, test } from "vitest";
+import { type TestServer, testNats } from "@toolgate/testbed/servers";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { testServer } from "./test-server.ts";
 
-type Item = MessageInitShape<typeof StreamAnswerResponseSchema>;
-type Answer = (request: StreamAnswerRequest, call: HandlerContext) => AsyncIterable<Item>;
+type Event = MessageInitShape<typeof ChatEventSchema>;
 
-/** The HTTP server, with a user and a chat service that answers like this. */
-async function startServer(answer: Answer) {
-  const user = create(AuthorizeResponseSchema, { userId: "u", workspaceId: "w", workspace: "acme", role: Role.MEMBER });
+const TURN = "turn";
+const PAGE = 3;
+
+let nats: TestServer;
+let bus: Bus;
+beforeAll(async () => {
+  nats = await testNats();
+  bus = await connectBus({ servers: nats.url, name: "test" });
+});
+afterAll(async () => {
+  await bus[Symbol.asyncDispose]();
+  await nats[Symbol.asyncDispose]();
+});
+
+let chats = 0;
+
+/** The HTTP server, with a user and a chat of one turn, whose events the test stores and publishes. */
+async function startServer(failing: (call: "start" | "read") => boolean = () => false) {
+  chats += 1;
+  const chat = BigInt(chats);
+  const workspaceId = `w-${chats}`;
+  // Each stream is one of another row.
+  const rowOf = (stream: number) => chat + BigInt(stream - 1) * 1_000n;
+  const stored: Event[] = [];
+  const starts: StartTurnRequest[] = [];
+  const seen = { reads: 0, followed: [] as bigint[] };
+  const mayFail = (call: "start" | "read") => {
+    if (failing(call)) throw new ConnectError("the process has ended", Code.Unavailable);
+  };
+  const user = create(AuthorizeResponseSchema, { userId: "u", workspaceId, workspace: "acme", role: Role.MEMBER });
   const app = await testServer({
+    bus,
     transports: {
-      chat: createRouterTransport((router) => router.service(ChatService, { streamAnswer: answer })),
+      chat: createRouterTransport((router) =>
+        router.service(ChatService, {
+          startTurn(request) {
+            starts.push(request);
+            mayFail("start");
+            return { first: { chat: rowOf(starts.length), position: { turn: TURN }, more: ReadMore.STORED } };
+          },
+          readEvents({ position }) {
+            seen.reads += 1;
+            mayFail("read");
+            const after = position?.afterEventId ?? 0n;
+            const rest = stored.filter(({ id = 0n }) => id > after);
+            const events = rest.slice(0, PAGE);
+            const isOver = events.at(-1)?.event?.case === "done";
+            const more = isOver ? ReadMore.NOTHING : rest.length > PAGE ? ReadMore.STORED : ReadMore.LIVE;
+            return {
+              chat: rowOf(starts.length),
+              events,
+              position: { turn: TURN, afterEventId: events.at(-1)?.id ?? after },
+              more,
+            };
+          },
+          listLastEvents(request) {
+            seen.followed = request.chats;
+            return { eventIds: request.chats.map(() => stored.at(-1)?.id ?? 0n) };
+          },
+        }),
+      ),
       "key-auth": createRouterTransport((router) => router.service(SessionService, { authorize: () => user })),
     },
   });
@@ -29,6 +88,14 @@ async function startServer(answer: Answer) {
   const { port } = app.server.address() as { port: number };
   const url = `http://127.0.0.1:${port}/chat/stream?tenant=acme&chat_id=c&message=hello`;
   return {
+    chat,
+    stored,
+    starts,
+    seen,
+    publish(...events: Event[]): void {
+      const message = create(ChatEventsSchema, { turn: TURN, events });
+      bus.nc.publish(chatEventsSubject({ workspaceId, chatId: "c" }), toBinary(ChatEventsSchema, message));
+    },
     async open(): Promise<IncomingMessage> {
       const request = get(url, { headers: { authorization: "Bearer token" }, agent: false });
       const [response] = await once(request, "response");
@@ -39,88 +106,129 @@ async function startServer(answer: Answer) {
   };
 }
 
-const message = (id: number, content: string, role = "assistant"): Item => ({
-  event: { id: BigInt(id), event: { case: "message", value: { role, content } } },
+const message = (id: number, content: string, role = "assistant"): Event => ({
+  id: BigInt(id),
+  event: { case: "message", value: { role, content } },
 });
-const done = (id: number): Item => ({ event: { id: BigInt(id), event: { case: "done", value: {} } } });
+const done = (id: number): Event => ({ id: BigInt(id), event: { case: "done", value: {} } });
 
-async function whole(response: IncomingMessage): Promise<string> {
+/** What has been read of a response so far. */
+function reading(response: IncomingMessage): { text: string; ids: number[] } {
   let text = "";
-  for await (const chunk of response) text += chunk;
-  return text;
-}
-
-function idsIn(text: string): number[] {
-  return [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
-}
-
-test("[CHAT] a client that does not read is cut when 256 kB wait for it, and the call of chat ends", async () => {
-  let sent = 0;
-  let ended = false;
-  await using server = await startServer(async function* (_, { signal }) {
-    signal.addEventListener("abort", () => {
-      ended = true;
+  response
+    .on("error", () => {})
+    .on("data", (chunk) => {
+      text += chunk;
     });
-    for (let id = 1; !signal.aborted; id += 1) {
-      sent += 10_000;
-      yield message(id, "x".repeat(10_000));
-      await turnOfEventLoop();
-    }
-  });
+  return {
+    get text() {
+      return text;
+    },
+    get ids() {
+      return [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    },
+  };
+}
+
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+test("[CHAT] a client that does not read is cut when 256 kB wait for it, and its chat is no longer followed", async () => {
+  await using server = await startServer();
+  server.stored.push(message(1, "hello", "user"));
   const response = await server.open();
+  const closed = new Promise((resolve) => {
+    response.on("error", () => {}).once("close", resolve);
+  });
   response.pause();
-  await eventually(() => ended);
-  // The kernel's buffers add to this.
-  expect(sent).toBeLessThan(32 * 1024 * 1024);
+  await eventually(() => server.seen.followed.includes(server.chat));
+  // More than the kernel's buffers take.
+  for (let id = 2; id < 3_200; id += 1) {
+    server.stored.push(message(id, "x".repeat(10_000)));
+    server.publish(message(id, "x".repeat(10_000)));
+    if (id % 10 === 0) await bus.nc.flush();
+    await turnOfEventLoop();
+  }
   response.resume();
-  await expect(whole(response)).rejects.toThrow();
+  await closed;
+  expect(response.complete).toBe(false);
+  server.stored.length = 1;
+  const other = await server.open();
+  await eventually(() => expect(server.seen.followed).toEqual([server.chat + 1_000n]));
+  other.destroy();
 });
 
 test("[CHAT-16] a replay waits for its reader instead of cutting it", async () => {
   const count = 2_000;
-  await using server = await startServer(async function* () {
-    for (let id = 1; id <= count; id += 1) yield { ...message(id, "x".repeat(10_000)), replayed: true };
-    yield done(count + 1);
-  });
+  await using server = await startServer();
+  server.stored.push(...upTo(count).map((id) => message(id, "x".repeat(10_000))), done(count + 1));
   const response = await server.open();
-  const ids = idsIn(await whole(response));
-  expect(ids).toEqual(Array.from({ length: count + 1 }, (_, index) => index + 1));
+  const read = reading(response);
+  await once(response, "end");
+  expect(read.ids).toEqual(upTo(count + 1));
 });
 
-test("[CHAT] when the connection to chat breaks, the answer continues at another process, and the client notices nothing", async () => {
-  const requests: StreamAnswerRequest[] = [];
-  await using server = await startServer(async function* (request) {
-    requests.push(request);
-    const from = Number(request.afterEventId) + 1;
-    for (let id = from; id < from + 3 && id <= 10; id += 1) yield message(id, `${id} `);
-    if (from + 3 <= 10) throw new ConnectError("the process has ended", Code.Unavailable);
-    yield done(11);
-  });
-  const text = await whole(await server.open());
-  expect(idsIn(text)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
-  expect(requests.length).toBe(4);
+test("[CHAT] when chat fails, calls are repeated as the same message, and the client notices nothing", async () => {
+  let calls = 0;
+  await using server = await startServer(() => calls++ % 3 < 2);
+  server.stored.push(...upTo(10).map((id) => message(id, `${id} `)), done(11));
+  const response = await server.open();
+  const read = reading(response);
+  await once(response, "end");
+  expect(read.ids).toEqual(upTo(11));
+  expect(server.starts.length).toBe(3);
   // Otherwise each call would be a message of its own.
-  expect(new Set(requests.map(({ clientMessageId }) => clientMessageId)).size).toBe(1);
-  expect(requests[0]?.clientMessageId).not.toBe("");
+  expect(new Set(server.starts.map(({ clientMessageId }) => clientMessageId)).size).toBe(1);
+  expect(server.starts[0]?.clientMessageId).not.toBe("");
 });
 
-test("[CHAT] a client that leaves ends the call of chat", async () => {
-  let ended = false;
-  await using server = await startServer(async function* (_, { signal }) {
-    yield message(1, "a");
-    await once(signal, "abort");
-    ended = true;
-  });
+test("[CHAT] a client whose chat cannot be read gets 500 in the end", async () => {
+  await using server = await startServer((call) => call === "read");
   const response = await server.open();
-  response.destroy();
-  await eventually(() => ended);
+  expect(response.statusCode).toBe(500);
+  response.resume();
+  expect(server.seen.reads).toBeLessThan(20);
+});
+
+test("[CHAT-21] published events that come twice are sent once, and those that are lost are read from chat", async () => {
+  await using server = await startServer();
+  server.stored.push(message(1, "hello", "user"));
+  const response = await server.open();
+  const read = reading(response);
+  await eventually(() => server.seen.followed.includes(server.chat));
+  server.stored.push(message(2, "b"));
+  server.publish(message(1, "hello", "user"), message(2, "b"));
+  server.publish(message(2, "b"));
+  await eventually(() => expect(read.ids).toEqual([1, 2]));
+  const readsBefore = server.seen.reads;
+  server.stored.push(...[3, 4].map((id) => message(id, "b")));
+  server.publish(message(4, "b"));
+  await eventually(() => expect(read.ids).toEqual([1, 2, 3, 4]));
+  expect(server.seen.reads).toBeGreaterThan(readsBefore);
+  server.publish(message(5, "b"), done(6));
+  await once(response, "end");
+  expect(read.ids).toEqual(upTo(6));
+});
+
+test("[CHAT] text keeps coming while NATS is down", async () => {
+  await using server = await startServer();
+  server.stored.push(message(1, "hello", "user"));
+  const response = await server.open();
+  const read = reading(response);
+  await eventually(() => expect(read.ids).toEqual([1]));
+  await nats.stop();
+  for (const id of [2, 3]) {
+    server.stored.push(message(id, "b"));
+    await eventually(() => expect(read.ids).toEqual(upTo(id)));
+  }
+  server.stored.push(done(4));
+  await once(response, "end");
+  await nats.restart();
+  await eventually(() => bus.isConnected());
 });
 
 test("[CHAT] a gateway that stops ends its streams without done, so that clients continue elsewhere", async () => {
-  const server = await startServer(async function* (_, { signal }) {
-    yield message(1, "a");
-    await once(signal, "abort");
-  });
+  const server = await startServer();
+  server.stored.push(message(1, "a"));
   const response = await server.open();
   response.on("error", () => {});
   await once(response, "data");
@@ -131,16 +239,11 @@ test("[CHAT] a gateway that stops ends its streams without done, so that clients
 });
 
 test("[CHAT-16] a silent stream gets a comment every 15 s", async () => {
-  await using server = await startServer(async function* (_, { signal }) {
-    yield message(1, "a");
-    await once(signal, "abort");
-  });
+  await using server = await startServer();
+  server.stored.push(message(1, "a"));
   const response = await server.open();
-  let text = "";
-  response.on("data", (chunk) => {
-    text += chunk;
-  });
-  await eventually(() => text.includes(": heartbeat\n"), { deadlineMs: 40_000 });
-  expect(text).toMatch(/^: open\nretry: \d+\nid: 1\nevent: message\n/);
+  const read = reading(response);
+  await eventually(() => read.text.includes(": heartbeat\n"), { deadlineMs: 40_000 });
+  expect(read.text).toMatch(/^: open\nretry: \d+\nid: 1\nevent: message\n/);
   response.destroy();
 });

@@ -1,13 +1,11 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
-import { Code, ConnectError } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { fastify } from "fastify";
 import { expect, test } from "vitest";
 import { OpenStreams } from "../src/http/chat/open-streams.ts";
 import { SseStream } from "../src/http/chat/sse-stream.ts";
-import { continued } from "../src/http/chat/upstream.ts";
 
 interface Times {
   heartbeatMs: number;
@@ -124,19 +122,4 @@ test("[CHAT] a client that ends its side of the connection has left, whatever el
   socket.end("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
   await eventually(() => expect(server.opened[0]?.signal.aborted).toBe(true));
   socket.destroy();
-});
-
-test("a stream of chat that breaks again and again without a new event fails in the end", async () => {
-  let opened = 0;
-  const broken = async function* () {
-    opened += 1;
-    yield 1n;
-    throw new ConnectError("broken", Code.Unavailable);
-  };
-  const open = async () => broken();
-  const reading = async () => {
-    for await (const _ of continued(open, (id) => id, new AbortController().signal));
-  };
-  await expect(reading()).rejects.toThrow("broken");
-  expect(opened).toBeLessThan(20);
 });

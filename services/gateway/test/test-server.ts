@@ -1,4 +1,5 @@
 import { createRouterTransport, type Transport } from "@connectrpc/connect";
+import type { Bus } from "@toolgate/event-bus/connect";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { CallContext } from "../src/context.ts";
 import { createHttpServer, type HttpServerOptions } from "../src/http/server.ts";
@@ -6,7 +7,7 @@ import { createGatewaySlots } from "../src/http/slots.ts";
 
 const notExpected = () => Promise.reject(new Error("not expected in this test"));
 
-/** Only the gateway's HTTP server; peers that a test does not set fail when they are called. */
+/** Only the gateway's HTTP server; peers that a test does not set fail when they are called. Streams of chats need a bus. */
 export function testServer({
   calls = {},
   transports = {},
@@ -34,6 +35,7 @@ export function testServer({
     publicUrl: "",
     requestTimeoutMs: 30_000,
     log,
+    bus: {} as Bus,
     ...options,
   });
 }

@@ -2,7 +2,7 @@
 // @generated from file toolgate/chat/v1/chat.proto (package toolgate.chat.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -298,6 +298,259 @@ export declare type ToolUse = Message<"toolgate.chat.v1.ToolUse"> & {
  * Use `create(ToolUseSchema)` to create a new message.
  */
 export declare const ToolUseSchema: GenMessage<ToolUse>;
+
+/**
+ * @generated from message toolgate.chat.v1.StartTurnRequest
+ */
+export declare type StartTurnRequest = Message<"toolgate.chat.v1.StartTurnRequest"> & {
+  /**
+   * The workspace's code.
+   *
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * Chosen by the client: 1 to 128 of A-Z a-z 0-9 _ . : -. It must not begin with apikey_ or hook_.
+   *
+   * @generated from field: string chat_id = 2;
+   */
+  chatId: string;
+
+  /**
+   * 1 to 32000 characters, not blank.
+   *
+   * @generated from field: string message = 3;
+   */
+  message: string;
+
+  /**
+   * @generated from field: bool test_mode = 4;
+   */
+  testMode: boolean;
+
+  /**
+   * At most 255 characters; empty: every call is a new turn.
+   *
+   * @generated from field: string client_message_id = 5;
+   */
+  clientMessageId: string;
+
+  /**
+   * Of UploadFile; empty for none.
+   *
+   * @generated from field: string file_id = 6;
+   */
+  fileId: string;
+
+  /**
+   * The workspace's default assistant when empty.
+   *
+   * @generated from field: string assistant = 7;
+   */
+  assistant: string;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.StartTurnRequest.
+ * Use `create(StartTurnRequestSchema)` to create a new message.
+ */
+export declare const StartTurnRequestSchema: GenMessage<StartTurnRequest>;
+
+/**
+ * @generated from message toolgate.chat.v1.StartTurnResponse
+ */
+export declare type StartTurnResponse = Message<"toolgate.chat.v1.StartTurnResponse"> & {
+  /**
+   * The turn's first events, as far as they are known without reading them.
+   *
+   * @generated from field: toolgate.chat.v1.ReadEventsResponse first = 1;
+   */
+  first?: ReadEventsResponse | undefined;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.StartTurnResponse.
+ * Use `create(StartTurnResponseSchema)` to create a new message.
+ */
+export declare const StartTurnResponseSchema: GenMessage<StartTurnResponse>;
+
+/**
+ * Where a reader of a chat is. Readers set after_event_id or since, and replay_only, and otherwise send back what they got; they
+ * may raise after_event_id by the events that they read as they were published.
+ *
+ * @generated from message toolgate.chat.v1.EventPosition
+ */
+export declare type EventPosition = Message<"toolgate.chat.v1.EventPosition"> & {
+  /**
+   * Only events with a higher id.
+   *
+   * @generated from field: uint64 after_event_id = 1;
+   */
+  afterEventId: bigint;
+
+  /**
+   * Only events of this turn, until its done event. Empty: all events of the chat, until the turns that it has at the first
+   * read have ended.
+   *
+   * @generated from field: string turn = 2;
+   */
+  turn: string;
+
+  /**
+   * Begin with whole messages that were created later, and the calls of tools between them.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 3;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Until the last event at the first read, even while a turn is running.
+   *
+   * @generated from field: bool replay_only = 4;
+   */
+  replayOnly: boolean;
+
+  /**
+   * Set by the first read: whole messages end here.
+   *
+   * @generated from field: uint64 messages_up_to = 5;
+   */
+  messagesUpTo: bigint;
+
+  /**
+   * The number of the chat's newest turn at the first read.
+   *
+   * @generated from field: uint32 newest_turn = 6;
+   */
+  newestTurn: number;
+
+  /**
+   * The last event that belongs to the reader, once it is known.
+   *
+   * @generated from field: optional uint64 up_to = 7;
+   */
+  upTo?: bigint | undefined;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.EventPosition.
+ * Use `create(EventPositionSchema)` to create a new message.
+ */
+export declare const EventPositionSchema: GenMessage<EventPosition>;
+
+/**
+ * @generated from message toolgate.chat.v1.ReadEventsRequest
+ */
+export declare type ReadEventsRequest = Message<"toolgate.chat.v1.ReadEventsRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: string chat_id = 2;
+   */
+  chatId: string;
+
+  /**
+   * @generated from field: toolgate.chat.v1.EventPosition position = 3;
+   */
+  position?: EventPosition | undefined;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.ReadEventsRequest.
+ * Use `create(ReadEventsRequestSchema)` to create a new message.
+ */
+export declare const ReadEventsRequestSchema: GenMessage<ReadEventsRequest>;
+
+/**
+ * @generated from message toolgate.chat.v1.ReadEventsResponse
+ */
+export declare type ReadEventsResponse = Message<"toolgate.chat.v1.ReadEventsResponse"> & {
+  /**
+   * The chat's row, for ListLastEvents; 0 when there is no such chat.
+   *
+   * @generated from field: uint64 chat = 1;
+   */
+  chat: bigint;
+
+  /**
+   * The first event of a turn is the user's message. A message that is no longer stored in parts is one event.
+   *
+   * @generated from field: repeated toolgate.chat.v1.ChatEvent events = 2;
+   */
+  events: ChatEvent[];
+
+  /**
+   * After the events.
+   *
+   * @generated from field: toolgate.chat.v1.EventPosition position = 3;
+   */
+  position?: EventPosition | undefined;
+
+  /**
+   * What follows.
+   *
+   * @generated from field: toolgate.chat.v1.ReadMore more = 4;
+   */
+  more: ReadMore;
+
+  /**
+   * The chat's last event, and whether a turn is running.
+   *
+   * @generated from field: uint64 last_event_id = 5;
+   */
+  lastEventId: bigint;
+
+  /**
+   * @generated from field: bool turn_running = 6;
+   */
+  turnRunning: boolean;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.ReadEventsResponse.
+ * Use `create(ReadEventsResponseSchema)` to create a new message.
+ */
+export declare const ReadEventsResponseSchema: GenMessage<ReadEventsResponse>;
+
+/**
+ * @generated from message toolgate.chat.v1.ListLastEventsRequest
+ */
+export declare type ListLastEventsRequest = Message<"toolgate.chat.v1.ListLastEventsRequest"> & {
+  /**
+   * Rows of chats.
+   *
+   * @generated from field: repeated uint64 chats = 1;
+   */
+  chats: bigint[];
+};
+
+/**
+ * Describes the message toolgate.chat.v1.ListLastEventsRequest.
+ * Use `create(ListLastEventsRequestSchema)` to create a new message.
+ */
+export declare const ListLastEventsRequestSchema: GenMessage<ListLastEventsRequest>;
+
+/**
+ * @generated from message toolgate.chat.v1.ListLastEventsResponse
+ */
+export declare type ListLastEventsResponse = Message<"toolgate.chat.v1.ListLastEventsResponse"> & {
+  /**
+   * In the order of the request; 0 for a chat that does not exist.
+   *
+   * @generated from field: repeated uint64 event_ids = 1;
+   */
+  eventIds: bigint[];
+};
+
+/**
+ * Describes the message toolgate.chat.v1.ListLastEventsResponse.
+ * Use `create(ListLastEventsResponseSchema)` to create a new message.
+ */
+export declare const ListLastEventsResponseSchema: GenMessage<ListLastEventsResponse>;
 
 /**
  * @generated from message toolgate.chat.v1.StreamAnswerRequest
@@ -942,6 +1195,42 @@ export declare type CheckOriginResponse = Message<"toolgate.chat.v1.CheckOriginR
 export declare const CheckOriginResponseSchema: GenMessage<CheckOriginResponse>;
 
 /**
+ * @generated from enum toolgate.chat.v1.ReadMore
+ */
+export enum ReadMore {
+  /**
+   * @generated from enum value: READ_MORE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * More is stored.
+   *
+   * @generated from enum value: READ_MORE_STORED = 1;
+   */
+  STORED = 1,
+
+  /**
+   * Nothing is stored; events will be published.
+   *
+   * @generated from enum value: READ_MORE_LIVE = 2;
+   */
+  LIVE = 2,
+
+  /**
+   * Nothing: the reader has it all.
+   *
+   * @generated from enum value: READ_MORE_NOTHING = 3;
+   */
+  NOTHING = 3,
+}
+
+/**
+ * Describes the enum toolgate.chat.v1.ReadMore.
+ */
+export declare const ReadMoreSchema: GenEnum<ReadMore>;
+
+/**
  * Chats of a user with a workspace's assistant. A chat belongs to the workspace and the user who created it: others get
  * permission_denied, and never its content.
  *
@@ -949,10 +1238,42 @@ export declare const CheckOriginResponseSchema: GenMessage<CheckOriginResponse>;
  */
 export declare const ChatService: GenService<{
   /**
-   * Stores the user's message as a turn, and streams the answer until Done. Turns of one chat run one after the other. The
-   * turn goes on when the caller disconnects. A repeated client_message_id joins the turn that it started before.
+   * Stores the user's message as a turn, which needs nobody who reads its events. Turns of one chat run one after the other. A
+   * repeated client_message_id joins the turn that it started before.
+   *
+   * @generated from rpc toolgate.chat.v1.ChatService.StartTurn
+   */
+  startTurn: {
+    methodKind: "unary";
+    input: typeof StartTurnRequestSchema;
+    output: typeof StartTurnResponseSchema;
+  },
+  /**
+   * A page of a chat's stored events from a position, and the position after it. Events that come later are published as
+   * ChatEvents. Starts no turn and calls no model.
+   *
+   * @generated from rpc toolgate.chat.v1.ChatService.ReadEvents
+   */
+  readEvents: {
+    methodKind: "unary";
+    input: typeof ReadEventsRequestSchema;
+    output: typeof ReadEventsResponseSchema;
+  },
+  /**
+   * The id of the last event of each chat, for readers that may have missed what was published.
+   *
+   * @generated from rpc toolgate.chat.v1.ChatService.ListLastEvents
+   */
+  listLastEvents: {
+    methodKind: "unary";
+    input: typeof ListLastEventsRequestSchema;
+    output: typeof ListLastEventsResponseSchema;
+  },
+  /**
+   * For gateways of the version before: StartTurn and ReadEvents as one stream, which looks for new events twice a second.
    *
    * @generated from rpc toolgate.chat.v1.ChatService.StreamAnswer
+   * @deprecated
    */
   streamAnswer: {
     methodKind: "server_streaming";
@@ -960,7 +1281,7 @@ export declare const ChatService: GenService<{
     output: typeof StreamAnswerResponseSchema;
   },
   /**
-   * The same, with the whole answer as one response.
+   * As StartTurn, with the whole answer as the response.
    *
    * @generated from rpc toolgate.chat.v1.ChatService.SendMessage
    */
@@ -970,10 +1291,10 @@ export declare const ChatService: GenService<{
     output: typeof SendMessageResponseSchema;
   },
   /**
-   * Replays what followed a point in time or an event, then follows the running turn, if there is one, until Done. Starts no
-   * turn and calls no model.
+   * For gateways of the version before: ReadEvents as one stream, which looks for new events twice a second.
    *
    * @generated from rpc toolgate.chat.v1.ChatService.Resume
+   * @deprecated
    */
   resume: {
     methodKind: "server_streaming";

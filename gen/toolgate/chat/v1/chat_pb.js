@@ -2,7 +2,7 @@
 // @generated from file toolgate/chat/v1/chat.proto (package toolgate.chat.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_toolgate_options_v1_access } from "../../options/v1/access_pb.js";
 
@@ -10,7 +10,7 @@ import { file_toolgate_options_v1_access } from "../../options/v1/access_pb.js";
  * Describes the file toolgate/chat/v1/chat.proto.
  */
 export const file_toolgate_chat_v1_chat = /*@__PURE__*/
-  fileDesc("Cht0b29sZ2F0ZS9jaGF0L3YxL2NoYXQucHJvdG8SEHRvb2xnYXRlLmNoYXQudjEi4AIKCUNoYXRFdmVudBIKCgJpZBgBIAEoBBIxCgdtZXNzYWdlGAIgASgLMh4udG9vbGdhdGUuY2hhdC52MS5NZXNzYWdlRXZlbnRIABI2Cgp0b29sX3N0YXJ0GAMgASgLMiAudG9vbGdhdGUuY2hhdC52MS5Ub29sU3RhcnRFdmVudEgAEjwKDXRvb2xfY29tcGxldGUYBCABKAsyIy50b29sZ2F0ZS5jaGF0LnYxLlRvb2xDb21wbGV0ZUV2ZW50SAASOQoLc3VnZ2VzdGlvbnMYBSABKAsyIi50b29sZ2F0ZS5jaGF0LnYxLlN1Z2dlc3Rpb25zRXZlbnRIABItCgVlcnJvchgGIAEoCzIcLnRvb2xnYXRlLmNoYXQudjEuRXJyb3JFdmVudEgAEisKBGRvbmUYByABKAsyGy50b29sZ2F0ZS5jaGF0LnYxLkRvbmVFdmVudEgAQgcKBWV2ZW50IloKDE1lc3NhZ2VFdmVudBIMCgRyb2xlGAEgASgJEg8KB2NvbnRlbnQYAiABKAkSKwoHY3JlYXRlZBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiKgoOVG9vbFN0YXJ0RXZlbnQSCgoCaWQYASABKAkSDAoEdG9vbBgCIAEoCSJTChFUb29sQ29tcGxldGVFdmVudBIKCgJpZBgBIAEoCRIMCgR0b29sGAIgASgJEg8KB3N1Y2Nlc3MYAyABKAgSEwoLZHVyYXRpb25fbXMYBCABKA0iIQoQU3VnZ2VzdGlvbnNFdmVudBINCgVpdGVtcxgBIAMoCSIrCgpFcnJvckV2ZW50EgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCSI7CglEb25lRXZlbnQSLgoHcmVjZWlwdBgBIAEoCzIdLnRvb2xnYXRlLmNoYXQudjEuVHVyblJlY2VpcHQirQEKC1R1cm5SZWNlaXB0Eg0KBW1vZGVsGAEgASgJEhQKDGlucHV0X3Rva2VucxgCIAEoDRIVCg1vdXRwdXRfdG9rZW5zGAMgASgNEhMKC2R1cmF0aW9uX21zGAQgASgNEigKBXRvb2xzGAUgAygLMhkudG9vbGdhdGUuY2hhdC52MS5Ub29sVXNlEhIKCnN1cHByZXNzZWQYBiADKAkSDwoHc3RvcHBlZBgHIAEoCCI9CgdUb29sVXNlEgwKBHRvb2wYASABKAkSDwoHc3VjY2VzcxgCIAEoCBITCgtkdXJhdGlvbl9tcxgDIAEoDSK0AQoTU3RyZWFtQW5zd2VyUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDwoHY2hhdF9pZBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEhEKCXRlc3RfbW9kZRgEIAEoCBIZChFjbGllbnRfbWVzc2FnZV9pZBgFIAEoCRIPCgdmaWxlX2lkGAYgASgJEhEKCWFzc2lzdGFudBgHIAEoCRIWCg5hZnRlcl9ldmVudF9pZBgIIAEoBCJUChRTdHJlYW1BbnN3ZXJSZXNwb25zZRIqCgVldmVudBgBIAEoCzIbLnRvb2xnYXRlLmNoYXQudjEuQ2hhdEV2ZW50EhAKCHJlcGxheWVkGAIgASgIIpsBChJTZW5kTWVzc2FnZVJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg8KB2NoYXRfaWQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIRCgl0ZXN0X21vZGUYBCABKAgSGQoRY2xpZW50X21lc3NhZ2VfaWQYBSABKAkSDwoHZmlsZV9pZBgGIAEoCRIRCglhc3Npc3RhbnQYByABKAkigQEKE1NlbmRNZXNzYWdlUmVzcG9uc2USDQoFcmVwbHkYASABKAkSKwoFZXJyb3IYAiABKAsyHC50b29sZ2F0ZS5jaGF0LnYxLkVycm9yRXZlbnQSLgoHcmVjZWlwdBgDIAEoCzIdLnRvb2xnYXRlLmNoYXQudjEuVHVyblJlY2VpcHQilwEKDVJlc3VtZVJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg8KB2NoYXRfaWQYAiABKAkSGAoOYWZ0ZXJfZXZlbnRfaWQYAyABKARIABIrCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABITCgtyZXBsYXlfb25seRgFIAEoCEIGCgRmcm9tIrQBCg5SZXN1bWVSZXNwb25zZRIsCgVldmVudBgBIAEoCzIbLnRvb2xnYXRlLmNoYXQudjEuQ2hhdEV2ZW50SAASKgoDZW5kGAIgASgLMhsudG9vbGdhdGUuY2hhdC52MS5SZXN1bWVFbmRIABIuCgVzdGFydBgDIAEoCzIdLnRvb2xnYXRlLmNoYXQudjEuUmVzdW1lU3RhcnRIABIQCghyZXBsYXllZBgEIAEoCEIGCgRpdGVtIjoKC1Jlc3VtZVN0YXJ0EhUKDWxhc3RfZXZlbnRfaWQYASABKAQSFAoMdHVybl9ydW5uaW5nGAIgASgIIjEKCVJlc3VtZUVuZBINCgVjb3VudBgBIAEoDRIVCg1sYXN0X2V2ZW50X2lkGAIgASgEIocBChFHZXRIaXN0b3J5UmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDwoHY2hhdF9pZBgCIAEoCRIOCgZiZWZvcmUYAyABKAQSDQoFbGltaXQYBCABKA0SEgoFYWZ0ZXIYBSABKARIAIgBARIRCglhc3Npc3RhbnQYBiABKAlCCAoGX2FmdGVyIpgBChJHZXRIaXN0b3J5UmVzcG9uc2USMgoIbWVzc2FnZXMYASADKAsyIC50b29sZ2F0ZS5jaGF0LnYxLkhpc3RvcnlNZXNzYWdlEhMKC25leHRfYmVmb3JlGAIgASgEEhIKCm5leHRfYWZ0ZXIYAyABKAQSEAoIZ3JlZXRpbmcYBCABKAkSEwoLc3VnZ2VzdGlvbnMYBSADKAkiawoOSGlzdG9yeU1lc3NhZ2USDAoEcm9sZRgBIAEoCRIPCgdjb250ZW50GAIgASgJEisKB2NyZWF0ZWQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWZpbGVzGAQgAygJIjYKEFJlc2V0Q2hhdFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg8KB2NoYXRfaWQYAiABKAkiEwoRUmVzZXRDaGF0UmVzcG9uc2UiNQoPU3RvcFR1cm5SZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIPCgdjaGF0X2lkGAIgASgJIiMKEFN0b3BUdXJuUmVzcG9uc2USDwoHc3RvcHBlZBgBIAEoCCKGAQoRVXBsb2FkRmlsZVJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMhwudG9vbGdhdGUuY2hhdC52MS5GaWxlSGVhZGVySAASDwoFY2h1bmsYAiABKAxIABIoCgNlbmQYAyABKAsyGS50b29sZ2F0ZS5jaGF0LnYxLkZpbGVFbmRIAEIGCgRwYXJ0IisKCkZpbGVIZWFkZXISDwoHdXNlcl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJIgkKB0ZpbGVFbmQiMwoSVXBsb2FkRmlsZVJlc3BvbnNlEg8KB2ZpbGVfaWQYASABKAkSDAoEc2l6ZRgCIAEoBCI6ChJDaGVja09yaWdpblJlcXVlc3QSDgoGb3JpZ2luGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCSImChNDaGVja09yaWdpblJlc3BvbnNlEg8KB2FsbG93ZWQYASABKAgymAYKC0NoYXRTZXJ2aWNlEmUKDFN0cmVhbUFuc3dlchIlLnRvb2xnYXRlLmNoYXQudjEuU3RyZWFtQW5zd2VyUmVxdWVzdBomLnRvb2xnYXRlLmNoYXQudjEuU3RyZWFtQW5zd2VyUmVzcG9uc2UiBIi1GAMwARJgCgtTZW5kTWVzc2FnZRIkLnRvb2xnYXRlLmNoYXQudjEuU2VuZE1lc3NhZ2VSZXF1ZXN0GiUudG9vbGdhdGUuY2hhdC52MS5TZW5kTWVzc2FnZVJlc3BvbnNlIgSItRgDElMKBlJlc3VtZRIfLnRvb2xnYXRlLmNoYXQudjEuUmVzdW1lUmVxdWVzdBogLnRvb2xnYXRlLmNoYXQudjEuUmVzdW1lUmVzcG9uc2UiBIi1GAMwARJdCgpHZXRIaXN0b3J5EiMudG9vbGdhdGUuY2hhdC52MS5HZXRIaXN0b3J5UmVxdWVzdBokLnRvb2xnYXRlLmNoYXQudjEuR2V0SGlzdG9yeVJlc3BvbnNlIgSItRgDEloKCVJlc2V0Q2hhdBIiLnRvb2xnYXRlLmNoYXQudjEuUmVzZXRDaGF0UmVxdWVzdBojLnRvb2xnYXRlLmNoYXQudjEuUmVzZXRDaGF0UmVzcG9uc2UiBIi1GAMSVwoIU3RvcFR1cm4SIS50b29sZ2F0ZS5jaGF0LnYxLlN0b3BUdXJuUmVxdWVzdBoiLnRvb2xnYXRlLmNoYXQudjEuU3RvcFR1cm5SZXNwb25zZSIEiLUYAxJqCgpVcGxvYWRGaWxlEiMudG9vbGdhdGUuY2hhdC52MS5VcGxvYWRGaWxlUmVxdWVzdBokLnRvb2xnYXRlLmNoYXQudjEuVXBsb2FkRmlsZVJlc3BvbnNlIg+ItRgBkrUYB2dhdGV3YXkoARJrCgtDaGVja09yaWdpbhIkLnRvb2xnYXRlLmNoYXQudjEuQ2hlY2tPcmlnaW5SZXF1ZXN0GiUudG9vbGdhdGUuY2hhdC52MS5DaGVja09yaWdpblJlc3BvbnNlIg+ItRgBkrUYB2dhdGV3YXliBnByb3RvMw", [file_google_protobuf_timestamp, file_toolgate_options_v1_access]);
+  fileDesc("Cht0b29sZ2F0ZS9jaGF0L3YxL2NoYXQucHJvdG8SEHRvb2xnYXRlLmNoYXQudjEi4AIKCUNoYXRFdmVudBIKCgJpZBgBIAEoBBIxCgdtZXNzYWdlGAIgASgLMh4udG9vbGdhdGUuY2hhdC52MS5NZXNzYWdlRXZlbnRIABI2Cgp0b29sX3N0YXJ0GAMgASgLMiAudG9vbGdhdGUuY2hhdC52MS5Ub29sU3RhcnRFdmVudEgAEjwKDXRvb2xfY29tcGxldGUYBCABKAsyIy50b29sZ2F0ZS5jaGF0LnYxLlRvb2xDb21wbGV0ZUV2ZW50SAASOQoLc3VnZ2VzdGlvbnMYBSABKAsyIi50b29sZ2F0ZS5jaGF0LnYxLlN1Z2dlc3Rpb25zRXZlbnRIABItCgVlcnJvchgGIAEoCzIcLnRvb2xnYXRlLmNoYXQudjEuRXJyb3JFdmVudEgAEisKBGRvbmUYByABKAsyGy50b29sZ2F0ZS5jaGF0LnYxLkRvbmVFdmVudEgAQgcKBWV2ZW50IloKDE1lc3NhZ2VFdmVudBIMCgRyb2xlGAEgASgJEg8KB2NvbnRlbnQYAiABKAkSKwoHY3JlYXRlZBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiKgoOVG9vbFN0YXJ0RXZlbnQSCgoCaWQYASABKAkSDAoEdG9vbBgCIAEoCSJTChFUb29sQ29tcGxldGVFdmVudBIKCgJpZBgBIAEoCRIMCgR0b29sGAIgASgJEg8KB3N1Y2Nlc3MYAyABKAgSEwoLZHVyYXRpb25fbXMYBCABKA0iIQoQU3VnZ2VzdGlvbnNFdmVudBINCgVpdGVtcxgBIAMoCSIrCgpFcnJvckV2ZW50EgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCSI7CglEb25lRXZlbnQSLgoHcmVjZWlwdBgBIAEoCzIdLnRvb2xnYXRlLmNoYXQudjEuVHVyblJlY2VpcHQirQEKC1R1cm5SZWNlaXB0Eg0KBW1vZGVsGAEgASgJEhQKDGlucHV0X3Rva2VucxgCIAEoDRIVCg1vdXRwdXRfdG9rZW5zGAMgASgNEhMKC2R1cmF0aW9uX21zGAQgASgNEigKBXRvb2xzGAUgAygLMhkudG9vbGdhdGUuY2hhdC52MS5Ub29sVXNlEhIKCnN1cHByZXNzZWQYBiADKAkSDwoHc3RvcHBlZBgHIAEoCCI9CgdUb29sVXNlEgwKBHRvb2wYASABKAkSDwoHc3VjY2VzcxgCIAEoCBITCgtkdXJhdGlvbl9tcxgDIAEoDSKZAQoQU3RhcnRUdXJuUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDwoHY2hhdF9pZBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEhEKCXRlc3RfbW9kZRgEIAEoCBIZChFjbGllbnRfbWVzc2FnZV9pZBgFIAEoCRIPCgdmaWxlX2lkGAYgASgJEhEKCWFzc2lzdGFudBgHIAEoCSJIChFTdGFydFR1cm5SZXNwb25zZRIzCgVmaXJzdBgBIAEoCzIkLnRvb2xnYXRlLmNoYXQudjEuUmVhZEV2ZW50c1Jlc3BvbnNlIsABCg1FdmVudFBvc2l0aW9uEhYKDmFmdGVyX2V2ZW50X2lkGAEgASgEEgwKBHR1cm4YAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC3JlcGxheV9vbmx5GAQgASgIEhYKDm1lc3NhZ2VzX3VwX3RvGAUgASgEEhMKC25ld2VzdF90dXJuGAYgASgNEhIKBXVwX3RvGAcgASgESACIAQFCCAoGX3VwX3RvImoKEVJlYWRFdmVudHNSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIPCgdjaGF0X2lkGAIgASgJEjEKCHBvc2l0aW9uGAMgASgLMh8udG9vbGdhdGUuY2hhdC52MS5FdmVudFBvc2l0aW9uItkBChJSZWFkRXZlbnRzUmVzcG9uc2USDAoEY2hhdBgBIAEoBBIrCgZldmVudHMYAiADKAsyGy50b29sZ2F0ZS5jaGF0LnYxLkNoYXRFdmVudBIxCghwb3NpdGlvbhgDIAEoCzIfLnRvb2xnYXRlLmNoYXQudjEuRXZlbnRQb3NpdGlvbhIoCgRtb3JlGAQgASgOMhoudG9vbGdhdGUuY2hhdC52MS5SZWFkTW9yZRIVCg1sYXN0X2V2ZW50X2lkGAUgASgEEhQKDHR1cm5fcnVubmluZxgGIAEoCCImChVMaXN0TGFzdEV2ZW50c1JlcXVlc3QSDQoFY2hhdHMYASADKAQiKwoWTGlzdExhc3RFdmVudHNSZXNwb25zZRIRCglldmVudF9pZHMYASADKAQitAEKE1N0cmVhbUFuc3dlclJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg8KB2NoYXRfaWQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIRCgl0ZXN0X21vZGUYBCABKAgSGQoRY2xpZW50X21lc3NhZ2VfaWQYBSABKAkSDwoHZmlsZV9pZBgGIAEoCRIRCglhc3Npc3RhbnQYByABKAkSFgoOYWZ0ZXJfZXZlbnRfaWQYCCABKAQiVAoUU3RyZWFtQW5zd2VyUmVzcG9uc2USKgoFZXZlbnQYASABKAsyGy50b29sZ2F0ZS5jaGF0LnYxLkNoYXRFdmVudBIQCghyZXBsYXllZBgCIAEoCCKbAQoSU2VuZE1lc3NhZ2VSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIPCgdjaGF0X2lkGAIgASgJEg8KB21lc3NhZ2UYAyABKAkSEQoJdGVzdF9tb2RlGAQgASgIEhkKEWNsaWVudF9tZXNzYWdlX2lkGAUgASgJEg8KB2ZpbGVfaWQYBiABKAkSEQoJYXNzaXN0YW50GAcgASgJIoEBChNTZW5kTWVzc2FnZVJlc3BvbnNlEg0KBXJlcGx5GAEgASgJEisKBWVycm9yGAIgASgLMhwudG9vbGdhdGUuY2hhdC52MS5FcnJvckV2ZW50Ei4KB3JlY2VpcHQYAyABKAsyHS50b29sZ2F0ZS5jaGF0LnYxLlR1cm5SZWNlaXB0IpcBCg1SZXN1bWVSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIPCgdjaGF0X2lkGAIgASgJEhgKDmFmdGVyX2V2ZW50X2lkGAMgASgESAASKwoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASEwoLcmVwbGF5X29ubHkYBSABKAhCBgoEZnJvbSK0AQoOUmVzdW1lUmVzcG9uc2USLAoFZXZlbnQYASABKAsyGy50b29sZ2F0ZS5jaGF0LnYxLkNoYXRFdmVudEgAEioKA2VuZBgCIAEoCzIbLnRvb2xnYXRlLmNoYXQudjEuUmVzdW1lRW5kSAASLgoFc3RhcnQYAyABKAsyHS50b29sZ2F0ZS5jaGF0LnYxLlJlc3VtZVN0YXJ0SAASEAoIcmVwbGF5ZWQYBCABKAhCBgoEaXRlbSI6CgtSZXN1bWVTdGFydBIVCg1sYXN0X2V2ZW50X2lkGAEgASgEEhQKDHR1cm5fcnVubmluZxgCIAEoCCIxCglSZXN1bWVFbmQSDQoFY291bnQYASABKA0SFQoNbGFzdF9ldmVudF9pZBgCIAEoBCKHAQoRR2V0SGlzdG9yeVJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEg8KB2NoYXRfaWQYAiABKAkSDgoGYmVmb3JlGAMgASgEEg0KBWxpbWl0GAQgASgNEhIKBWFmdGVyGAUgASgESACIAQESEQoJYXNzaXN0YW50GAYgASgJQggKBl9hZnRlciKYAQoSR2V0SGlzdG9yeVJlc3BvbnNlEjIKCG1lc3NhZ2VzGAEgAygLMiAudG9vbGdhdGUuY2hhdC52MS5IaXN0b3J5TWVzc2FnZRITCgtuZXh0X2JlZm9yZRgCIAEoBBISCgpuZXh0X2FmdGVyGAMgASgEEhAKCGdyZWV0aW5nGAQgASgJEhMKC3N1Z2dlc3Rpb25zGAUgAygJImsKDkhpc3RvcnlNZXNzYWdlEgwKBHJvbGUYASABKAkSDwoHY29udGVudBgCIAEoCRIrCgdjcmVhdGVkGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVmaWxlcxgEIAMoCSI2ChBSZXNldENoYXRSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIPCgdjaGF0X2lkGAIgASgJIhMKEVJlc2V0Q2hhdFJlc3BvbnNlIjUKD1N0b3BUdXJuUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDwoHY2hhdF9pZBgCIAEoCSIjChBTdG9wVHVyblJlc3BvbnNlEg8KB3N0b3BwZWQYASABKAgihgEKEVVwbG9hZEZpbGVSZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIcLnRvb2xnYXRlLmNoYXQudjEuRmlsZUhlYWRlckgAEg8KBWNodW5rGAIgASgMSAASKAoDZW5kGAMgASgLMhkudG9vbGdhdGUuY2hhdC52MS5GaWxlRW5kSABCBgoEcGFydCIrCgpGaWxlSGVhZGVyEg8KB3VzZXJfaWQYASABKAkSDAoEbmFtZRgCIAEoCSIJCgdGaWxlRW5kIjMKElVwbG9hZEZpbGVSZXNwb25zZRIPCgdmaWxlX2lkGAEgASgJEgwKBHNpemUYAiABKAQiOgoSQ2hlY2tPcmlnaW5SZXF1ZXN0Eg4KBm9yaWdpbhgBIAEoCRIUCgx3b3Jrc3BhY2VfaWQYAiABKAkiJgoTQ2hlY2tPcmlnaW5SZXNwb25zZRIPCgdhbGxvd2VkGAEgASgIKmYKCFJlYWRNb3JlEhkKFVJFQURfTU9SRV9VTlNQRUNJRklFRBAAEhQKEFJFQURfTU9SRV9TVE9SRUQQARISCg5SRUFEX01PUkVfTElWRRACEhUKEVJFQURfTU9SRV9OT1RISU5HEAMyzwgKC0NoYXRTZXJ2aWNlEloKCVN0YXJ0VHVybhIiLnRvb2xnYXRlLmNoYXQudjEuU3RhcnRUdXJuUmVxdWVzdBojLnRvb2xnYXRlLmNoYXQudjEuU3RhcnRUdXJuUmVzcG9uc2UiBIi1GAMSXQoKUmVhZEV2ZW50cxIjLnRvb2xnYXRlLmNoYXQudjEuUmVhZEV2ZW50c1JlcXVlc3QaJC50b29sZ2F0ZS5jaGF0LnYxLlJlYWRFdmVudHNSZXNwb25zZSIEiLUYAxJ0Cg5MaXN0TGFzdEV2ZW50cxInLnRvb2xnYXRlLmNoYXQudjEuTGlzdExhc3RFdmVudHNSZXF1ZXN0GigudG9vbGdhdGUuY2hhdC52MS5MaXN0TGFzdEV2ZW50c1Jlc3BvbnNlIg+ItRgBkrUYB2dhdGV3YXkSaAoMU3RyZWFtQW5zd2VyEiUudG9vbGdhdGUuY2hhdC52MS5TdHJlYW1BbnN3ZXJSZXF1ZXN0GiYudG9vbGdhdGUuY2hhdC52MS5TdHJlYW1BbnN3ZXJSZXNwb25zZSIHiAIBiLUYAzABEmAKC1NlbmRNZXNzYWdlEiQudG9vbGdhdGUuY2hhdC52MS5TZW5kTWVzc2FnZVJlcXVlc3QaJS50b29sZ2F0ZS5jaGF0LnYxLlNlbmRNZXNzYWdlUmVzcG9uc2UiBIi1GAMSVgoGUmVzdW1lEh8udG9vbGdhdGUuY2hhdC52MS5SZXN1bWVSZXF1ZXN0GiAudG9vbGdhdGUuY2hhdC52MS5SZXN1bWVSZXNwb25zZSIHiAIBiLUYAzABEl0KCkdldEhpc3RvcnkSIy50b29sZ2F0ZS5jaGF0LnYxLkdldEhpc3RvcnlSZXF1ZXN0GiQudG9vbGdhdGUuY2hhdC52MS5HZXRIaXN0b3J5UmVzcG9uc2UiBIi1GAMSWgoJUmVzZXRDaGF0EiIudG9vbGdhdGUuY2hhdC52MS5SZXNldENoYXRSZXF1ZXN0GiMudG9vbGdhdGUuY2hhdC52MS5SZXNldENoYXRSZXNwb25zZSIEiLUYAxJXCghTdG9wVHVybhIhLnRvb2xnYXRlLmNoYXQudjEuU3RvcFR1cm5SZXF1ZXN0GiIudG9vbGdhdGUuY2hhdC52MS5TdG9wVHVyblJlc3BvbnNlIgSItRgDEmoKClVwbG9hZEZpbGUSIy50b29sZ2F0ZS5jaGF0LnYxLlVwbG9hZEZpbGVSZXF1ZXN0GiQudG9vbGdhdGUuY2hhdC52MS5VcGxvYWRGaWxlUmVzcG9uc2UiD4i1GAGStRgHZ2F0ZXdheSgBEmsKC0NoZWNrT3JpZ2luEiQudG9vbGdhdGUuY2hhdC52MS5DaGVja09yaWdpblJlcXVlc3QaJS50b29sZ2F0ZS5jaGF0LnYxLkNoZWNrT3JpZ2luUmVzcG9uc2UiD4i1GAGStRgHZ2F0ZXdheWIGcHJvdG8z", [file_google_protobuf_timestamp, file_toolgate_options_v1_access]);
 
 /**
  * Describes the message toolgate.chat.v1.ChatEvent.
@@ -76,151 +76,212 @@ export const ToolUseSchema = /*@__PURE__*/
   messageDesc(file_toolgate_chat_v1_chat, 8);
 
 /**
+ * Describes the message toolgate.chat.v1.StartTurnRequest.
+ * Use `create(StartTurnRequestSchema)` to create a new message.
+ */
+export const StartTurnRequestSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_chat, 9);
+
+/**
+ * Describes the message toolgate.chat.v1.StartTurnResponse.
+ * Use `create(StartTurnResponseSchema)` to create a new message.
+ */
+export const StartTurnResponseSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_chat, 10);
+
+/**
+ * Describes the message toolgate.chat.v1.EventPosition.
+ * Use `create(EventPositionSchema)` to create a new message.
+ */
+export const EventPositionSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_chat, 11);
+
+/**
+ * Describes the message toolgate.chat.v1.ReadEventsRequest.
+ * Use `create(ReadEventsRequestSchema)` to create a new message.
+ */
+export const ReadEventsRequestSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_chat, 12);
+
+/**
+ * Describes the message toolgate.chat.v1.ReadEventsResponse.
+ * Use `create(ReadEventsResponseSchema)` to create a new message.
+ */
+export const ReadEventsResponseSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_chat, 13);
+
+/**
+ * Describes the message toolgate.chat.v1.ListLastEventsRequest.
+ * Use `create(ListLastEventsRequestSchema)` to create a new message.
+ */
+export const ListLastEventsRequestSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_chat, 14);
+
+/**
+ * Describes the message toolgate.chat.v1.ListLastEventsResponse.
+ * Use `create(ListLastEventsResponseSchema)` to create a new message.
+ */
+export const ListLastEventsResponseSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_chat, 15);
+
+/**
  * Describes the message toolgate.chat.v1.StreamAnswerRequest.
  * Use `create(StreamAnswerRequestSchema)` to create a new message.
  */
 export const StreamAnswerRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 9);
+  messageDesc(file_toolgate_chat_v1_chat, 16);
 
 /**
  * Describes the message toolgate.chat.v1.StreamAnswerResponse.
  * Use `create(StreamAnswerResponseSchema)` to create a new message.
  */
 export const StreamAnswerResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 10);
+  messageDesc(file_toolgate_chat_v1_chat, 17);
 
 /**
  * Describes the message toolgate.chat.v1.SendMessageRequest.
  * Use `create(SendMessageRequestSchema)` to create a new message.
  */
 export const SendMessageRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 11);
+  messageDesc(file_toolgate_chat_v1_chat, 18);
 
 /**
  * Describes the message toolgate.chat.v1.SendMessageResponse.
  * Use `create(SendMessageResponseSchema)` to create a new message.
  */
 export const SendMessageResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 12);
+  messageDesc(file_toolgate_chat_v1_chat, 19);
 
 /**
  * Describes the message toolgate.chat.v1.ResumeRequest.
  * Use `create(ResumeRequestSchema)` to create a new message.
  */
 export const ResumeRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 13);
+  messageDesc(file_toolgate_chat_v1_chat, 20);
 
 /**
  * Describes the message toolgate.chat.v1.ResumeResponse.
  * Use `create(ResumeResponseSchema)` to create a new message.
  */
 export const ResumeResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 14);
+  messageDesc(file_toolgate_chat_v1_chat, 21);
 
 /**
  * Describes the message toolgate.chat.v1.ResumeStart.
  * Use `create(ResumeStartSchema)` to create a new message.
  */
 export const ResumeStartSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 15);
+  messageDesc(file_toolgate_chat_v1_chat, 22);
 
 /**
  * Describes the message toolgate.chat.v1.ResumeEnd.
  * Use `create(ResumeEndSchema)` to create a new message.
  */
 export const ResumeEndSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 16);
+  messageDesc(file_toolgate_chat_v1_chat, 23);
 
 /**
  * Describes the message toolgate.chat.v1.GetHistoryRequest.
  * Use `create(GetHistoryRequestSchema)` to create a new message.
  */
 export const GetHistoryRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 17);
+  messageDesc(file_toolgate_chat_v1_chat, 24);
 
 /**
  * Describes the message toolgate.chat.v1.GetHistoryResponse.
  * Use `create(GetHistoryResponseSchema)` to create a new message.
  */
 export const GetHistoryResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 18);
+  messageDesc(file_toolgate_chat_v1_chat, 25);
 
 /**
  * Describes the message toolgate.chat.v1.HistoryMessage.
  * Use `create(HistoryMessageSchema)` to create a new message.
  */
 export const HistoryMessageSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 19);
+  messageDesc(file_toolgate_chat_v1_chat, 26);
 
 /**
  * Describes the message toolgate.chat.v1.ResetChatRequest.
  * Use `create(ResetChatRequestSchema)` to create a new message.
  */
 export const ResetChatRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 20);
+  messageDesc(file_toolgate_chat_v1_chat, 27);
 
 /**
  * Describes the message toolgate.chat.v1.ResetChatResponse.
  * Use `create(ResetChatResponseSchema)` to create a new message.
  */
 export const ResetChatResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 21);
+  messageDesc(file_toolgate_chat_v1_chat, 28);
 
 /**
  * Describes the message toolgate.chat.v1.StopTurnRequest.
  * Use `create(StopTurnRequestSchema)` to create a new message.
  */
 export const StopTurnRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 22);
+  messageDesc(file_toolgate_chat_v1_chat, 29);
 
 /**
  * Describes the message toolgate.chat.v1.StopTurnResponse.
  * Use `create(StopTurnResponseSchema)` to create a new message.
  */
 export const StopTurnResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 23);
+  messageDesc(file_toolgate_chat_v1_chat, 30);
 
 /**
  * Describes the message toolgate.chat.v1.UploadFileRequest.
  * Use `create(UploadFileRequestSchema)` to create a new message.
  */
 export const UploadFileRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 24);
+  messageDesc(file_toolgate_chat_v1_chat, 31);
 
 /**
  * Describes the message toolgate.chat.v1.FileHeader.
  * Use `create(FileHeaderSchema)` to create a new message.
  */
 export const FileHeaderSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 25);
+  messageDesc(file_toolgate_chat_v1_chat, 32);
 
 /**
  * Describes the message toolgate.chat.v1.FileEnd.
  * Use `create(FileEndSchema)` to create a new message.
  */
 export const FileEndSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 26);
+  messageDesc(file_toolgate_chat_v1_chat, 33);
 
 /**
  * Describes the message toolgate.chat.v1.UploadFileResponse.
  * Use `create(UploadFileResponseSchema)` to create a new message.
  */
 export const UploadFileResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 27);
+  messageDesc(file_toolgate_chat_v1_chat, 34);
 
 /**
  * Describes the message toolgate.chat.v1.CheckOriginRequest.
  * Use `create(CheckOriginRequestSchema)` to create a new message.
  */
 export const CheckOriginRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 28);
+  messageDesc(file_toolgate_chat_v1_chat, 35);
 
 /**
  * Describes the message toolgate.chat.v1.CheckOriginResponse.
  * Use `create(CheckOriginResponseSchema)` to create a new message.
  */
 export const CheckOriginResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_chat, 29);
+  messageDesc(file_toolgate_chat_v1_chat, 36);
+
+/**
+ * Describes the enum toolgate.chat.v1.ReadMore.
+ */
+export const ReadMoreSchema = /*@__PURE__*/
+  enumDesc(file_toolgate_chat_v1_chat, 0);
+
+/**
+ * @generated from enum toolgate.chat.v1.ReadMore
+ */
+export const ReadMore = /*@__PURE__*/
+  tsEnum(ReadMoreSchema);
 
 /**
  * Chats of a user with a workspace's assistant. A chat belongs to the workspace and the user who created it: others get

@@ -5,8 +5,8 @@ import type { Context } from "../context.ts";
 const EXPIRE_FILES_EVERY_MS = 60 * 1000;
 
 /** What runs alongside the RPCs. */
-export function apiLoops({ followers, files }: Context, onError: (error: unknown) => void): Loops {
+export function apiLoops({ files }: Context, onError: (error: unknown) => void): Loops {
   return {
-    producers: [followers.catchUp, (signal) => runEvery(EXPIRE_FILES_EVERY_MS, signal, () => files.expire(), onError)],
+    producers: [(signal) => runEvery(EXPIRE_FILES_EVERY_MS, signal, () => files.expire(), onError)],
   };
 }

@@ -93,7 +93,7 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
   resources.use(onStop(bus, (turn) => running.control(turn)?.leave("stop")));
   const publish = createPublishEvents(bus);
   const refuse = async () => {
-    for (const { chat, id } of await refuseWaiting(pool, now())) publish(chat, id, []);
+    for (const turn of await refuseWaiting(pool, now())) publish(turn, turn.id, []);
   };
   const sweeps = ofLanes((lane) => () => expire(leases[lane], now(), () => wakeUps[lane].signal()));
   const overdue = async (finish: () => Promise<void>) => {

@@ -18,11 +18,13 @@ import { getToolCall } from "./chat-log/get-tool-call.ts";
 import { listChats } from "./chat-log/list-chats.ts";
 import { checkOrigin } from "./chats/check-origin.ts";
 import { getHistory } from "./chats/get-history.ts";
+import { listLastEvents } from "./chats/list-last-events.ts";
+import { resume, streamAnswer } from "./chats/polled-streams.ts";
+import { readEvents } from "./chats/read-events.ts";
 import { resetChat } from "./chats/reset-chat.ts";
-import { resume } from "./chats/resume.ts";
 import { sendMessage } from "./chats/send-message.ts";
+import { startTurn } from "./chats/start-turn.ts";
 import { stopTurn } from "./chats/stop-turn.ts";
-import { streamAnswer } from "./chats/stream-answer.ts";
 import { uploadFile } from "./chats/upload-file.ts";
 import { checkAssistant } from "./hooks/check-assistant.ts";
 import { runForHook } from "./hooks/run-for-hook.ts";
@@ -36,7 +38,19 @@ import { testModel } from "./models/test-model.ts";
 export function registerRoutes(router: ConnectRouter, context: Context): void {
   router.service(
     ChatService,
-    bind(context, { checkOrigin, getHistory, resetChat, resume, sendMessage, stopTurn, streamAnswer, uploadFile }),
+    bind(context, {
+      checkOrigin,
+      getHistory,
+      listLastEvents,
+      readEvents,
+      resetChat,
+      resume,
+      sendMessage,
+      startTurn,
+      stopTurn,
+      streamAnswer,
+      uploadFile,
+    }),
   );
   router.service(ChatLogService, bind(context, { getToolCall, listChats }));
   router.service(

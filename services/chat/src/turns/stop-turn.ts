@@ -33,7 +33,7 @@ export async function stopTurn(deps: StopDependencies, chat: number): Promise<bo
   if (turn.status === "ready" && (await stopReady(deps, turn))) return true;
   if (!(await requestStop(pool, turn.id))) return false;
   announceStop(bus, turn.id);
-  if (await untilEnded({ pool, bus }, turn, AbortSignal.timeout(STOPPED_WITHIN_MS))) return true;
+  if (await untilEnded({ pool, bus }, turn, turn, AbortSignal.timeout(STOPPED_WITHIN_MS))) return true;
   throw new ConnectError("the turn has not ended yet; it will be stopped", Code.DeadlineExceeded);
 }
 
@@ -43,10 +43,10 @@ async function stopReady(deps: StopDependencies, turn: CurrentTurn): Promise<boo
   const done = storedEvent(doneEvent(create(TurnReceiptSchema, { stopped: true })));
   const ended = await deps.stopReady[turn.lane](turn, [done], now());
   if (!ended) return false;
-  publish(turn.chat, turn.id, [chatEvent(turn.lastEventId + 1, done)]);
+  publish(turn, turn.id, [chatEvent(turn.lastEventId + 1, done)]);
   const { next } = ended;
   if (!next) return true;
-  publish(turn.chat, next.id, [chatEvent(next.eventId, next.event)]);
+  publish(turn, next.id, [chatEvent(next.eventId, next.event)]);
   deps.announceTurns(turn.lane);
   return true;
 }

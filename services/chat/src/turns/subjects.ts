@@ -2,11 +2,6 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import { createAnnouncer, type WakeUpSubject } from "@toolgate/event-bus/wake-up";
 import type { Lane } from "../store/queue.ts";
 
-/** New events of one chat, as toolgate.chat.v1.ChatEvents. `chat` is the chat's row, so no user's text is in a subject. */
-export function eventsSubject(chat: number): string {
-  return `chat.events.${chat}`;
-}
-
 /** The ids of turns to stop, for all workers. */
 export const STOP_SUBJECT = "chat.stop";
 

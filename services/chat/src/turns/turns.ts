@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import type { ChatName } from "@toolgate/event-bus/chat-events";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Pool } from "@toolgate/postgres/pool";
@@ -23,10 +24,7 @@ import { untilEnded } from "./until-ended.ts";
 export type TurnRequest = Omit<NewTurn, "id" | "userEvent" | "requestId" | "traceparent">;
 
 /** Names a chat, and who asks. */
-export interface ChatOfOwner {
-  workspaceId: string;
-  /** The client's name for the chat. */
-  chatId: string;
+export interface ChatOfOwner extends ChatName {
   /** The user's id, or hook:<hook id>. */
   owner: string;
 }
@@ -44,7 +42,7 @@ export interface Turns {
    */
   stop(chat: ChatOfOwner): Promise<boolean | "forbidden">;
   /** Resolves once a turn has ended. Undefined when the signal fires first. */
-  untilEnded(turn: Pick<TurnRef, "id" | "chat">, signal: AbortSignal): Promise<TurnProgress | undefined>;
+  untilEnded(turn: Pick<TurnRef, "id">, chat: ChatName, signal: AbortSignal): Promise<TurnProgress | undefined>;
   /**
    * Ends the chat's turns. Nobody sees its messages and events from then on; they are deleted then, or soon if there are
    * many. An unknown chat is not an error.
@@ -117,13 +115,13 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
   }
   return {
     find,
-    untilEnded: (turn, signal) => untilEnded({ pool, bus }, turn, signal),
+    untilEnded: (turn, chat, signal) => untilEnded({ pool, bus }, turn, chat, signal),
     async start(request) {
       const { outcome, claimed, userEvent } = await inQueue(request.workspaceId, () => store(request));
       if (outcome.kind === "started" && outcome.turn.status === "ready") {
         if (!claimed.some(({ id }) => id === outcome.turn.id)) announceTurns(request.lane);
-        const { chat, id, firstEventId } = outcome.turn;
-        publish(chat, id, [chatEvent(firstEventId, userEvent)]);
+        const { id, firstEventId } = outcome.turn;
+        publish(request, id, [chatEvent(firstEventId, userEvent)]);
       }
       return outcome;
     },
@@ -137,7 +135,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
       const outcome = await inQueue(request.workspaceId, () => resetStore({ ...request, doneEvent: end }, now()));
       if (outcome.kind === "forbidden") return "forbidden";
       if (outcome.kind === "reset") {
-        announceReset(bus, publish, outcome, end);
+        announceReset(bus, publish, request, outcome, end);
         // All that most chats have. Workers delete the rest, and this too if it fails.
         await deleteResetBatch(pool, outcome.chat, now()).catch(() => false);
       }
@@ -150,7 +148,8 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
 function announceReset(
   bus: Bus,
   publish: PublishEvents,
-  { chat, current, endedTurns }: Extract<Awaited<ReturnType<ReturnType<typeof createResetStore>>>, { kind: "reset" }>,
+  chat: ChatName,
+  { current, endedTurns }: Extract<Awaited<ReturnType<ReturnType<typeof createResetStore>>>, { kind: "reset" }>,
   end: Uint8Array,
 ): void {
   for (const turn of endedTurns) {

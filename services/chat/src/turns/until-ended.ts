@@ -1,9 +1,9 @@
+import { type ChatName, followChat } from "@toolgate/event-bus/chat-events";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createWakeUp } from "@toolgate/event-bus/wake-up";
 import type { Pool } from "@toolgate/postgres/pool";
 import { hasEnded } from "../domain/turn.ts";
 import { findTurn, type TurnProgress } from "../store/turns/find.ts";
-import { followEvents } from "./live-events.ts";
 
 /** Makes up for notices that were lost. */
 const POLL_MS = 2_000;
@@ -11,11 +11,12 @@ const POLL_MS = 2_000;
 /** Resolves once a turn has ended. Undefined when the signal fires first. */
 export async function untilEnded(
   { pool, bus }: { pool: Pool; bus: Bus },
-  turn: { id: string; chat: number },
+  turn: { id: string },
+  chat: ChatName,
   signal: AbortSignal,
 ): Promise<TurnProgress | undefined> {
   const wakeUp = createWakeUp();
-  using following = followEvents(bus, turn.chat, ({ events }) => {
+  using following = followChat(bus, chat, ({ events }) => {
     // A turn that is refused has no event.
     if (events.length === 0 || events.some(({ event }) => event.case === "done")) wakeUp.signal();
   });

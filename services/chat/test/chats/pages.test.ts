@@ -1,18 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  type ChatEvent,
-  type HistoryMessage,
-  type ResumeRequest,
-  TurnReceiptSchema,
-} from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { type HistoryMessage, TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { doneEvent, messageEvent, storedEvent } from "../../src/domain/chat-event.ts";
 import { readEvents } from "../../src/store/events.ts";
 import { readHistory, readHistoryAfter, readMessagesSince } from "../../src/store/history.ts";
 import { type ChatRig, expectDense, startChatRig, streamedText } from "../chat-rig.ts";
 import { type Clients, clientsOf } from "../management/clients.ts";
+import { readAll } from "../turns/read-all.ts";
 
 const TURNS = 20;
 /** An answer has ten such parts, so four answers do not fit into a page of the history. */
@@ -81,17 +77,11 @@ test("[CHAT-26] the pages of a history with large answers are the whole history,
 });
 
 test("[CHAT-21] [CHAT-22] large answers resume completely: by id each event, by time whole messages", async () => {
-  const resume = async (from: ResumeRequest["from"]) => {
-    const events: ChatEvent[] = [];
-    for await (const { item } of chats.resume({ chatId: CHAT_ID, from }))
-      if (item.case === "event") events.push(item.value);
-    return events;
-  };
-  const byId = await resume({ case: "afterEventId", value: 0n });
+  const byId = await readAll(chats, CHAT_ID, { afterEventId: 0n });
   expectDense(byId);
   expect(byId).toHaveLength(TURNS * EVENTS_PER_TURN);
   expect(streamedText(byId)).toBe(ANSWER.repeat(TURNS));
-  const byTime = await resume({ case: "since", value: timestampFromDate(new Date(0)) });
+  const byTime = await readAll(chats, CHAT_ID, { since: timestampFromDate(new Date(0)) });
   expectWhole(byTime.flatMap(({ event }) => (event.case === "message" ? [event.value] : [])));
 });
 

@@ -1,10 +1,11 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, it } from "vitest";
-import { eventsAfter, eventsSince } from "../../src/followers/resume-events.ts";
-import { findChat } from "../../src/store/chats.ts";
 import { readHistoryAfter } from "../../src/store/history.ts";
 import { findReply } from "../../src/store/turns/find.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig } from "../chat-rig.ts";
+import { clientsOf } from "../management/clients.ts";
+import { readAll } from "./read-all.ts";
 
 const TURNS = 60;
 const LAST_EVENT = 1_800;
@@ -71,7 +72,8 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   const turns = await rig.pool.query("select id from chat.turn where chat = $1 order by number desc limit 1", [chat]);
   const last = { id: turns.rows[0].id, chat };
   expect(await findReply(rig.pool, last)).toBe("secret");
-  const request = rig.request("hidden", "");
+  await rig.pool.query("update chat.chat set owner = 'manager' where id = $1", [chat]);
+  const request = { ...rig.request("hidden", ""), owner: "manager" };
   expect(await rig.turns.reset(request)).toBe("reset");
   // Keeps others from finishing the reset.
   await using other = new AsyncDisposableStack();
@@ -82,15 +84,9 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   });
   await busy.query("begin");
   await busy.query("select from chat.unfinished_reset for update");
-  const row = await findChat(rig.pool, request.workspaceId, "hidden");
-  if (!row) throw new Error("no chat");
-  const source = { pool: rig.pool, followers: undefined as never };
-  const { signal } = new AbortController();
-  const seen: unknown[] = [];
-  for await (const event of eventsAfter(source, row, { after: 0, replayOnly: true }, signal)) seen.push(event);
-  for await (const event of eventsSince(source, row, { since: new Date(0), replayOnly: true }, signal))
-    seen.push(event);
-  expect(seen).toEqual([]);
+  const { chats } = clientsOf(rig);
+  expect(await readAll(chats, "hidden", { afterEventId: 0n })).toEqual([]);
+  expect(await readAll(chats, "hidden", { since: timestampFromDate(new Date(0)) })).toEqual([]);
   expect(await rig.events(chat)).toEqual([]);
   expect(await rig.history(chat)).toEqual([]);
   expect(await readHistoryAfter(rig.pool, chat, { after: 0, limit: 10, maxBytes: 1_000 })).toEqual([]);
@@ -100,7 +96,7 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
     call.finish();
   });
   await rig.start(["worker"]);
-  const next = await rig.send("hidden", "Hi");
+  const next = await rig.send("hidden", "Hi", { owner: "manager" });
   await rig.untilDone(next);
   expect(rig.model.calls[0]?.request.messages).toMatchObject([{ role: "user", text: "Hi" }]);
   expect((await rig.history(chat)).map(({ content }) => content)).toEqual(["Hi", "Hello."]);

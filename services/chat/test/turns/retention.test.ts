@@ -1,9 +1,9 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eventsAfter } from "../../src/followers/resume-events.ts";
-import { findChat } from "../../src/store/chats.ts";
 import { deleteOldTurns } from "../../src/store/retention.ts";
 import { type ChatRig, startChatRig, streamedText } from "../chat-rig.ts";
+import { clientsOf } from "../management/clients.ts";
+import { readAll } from "./read-all.ts";
 
 let rig: ChatRig;
 beforeAll(async () => {
@@ -47,14 +47,11 @@ it("[CHAT-22] a stream that resumes after events that are no longer stored gets 
   await rig.untilDone(third);
   const kept = third.firstEventId - 2;
   await rig.pool.query("delete from chat.event where chat = $1 and id < $2", [first.chat, kept]);
-  const chat = await findChat(rig.pool, rig.tools.workspaceId, "resumed");
-  if (!chat) throw new Error("no chat");
+  await rig.pool.query("update chat.chat set owner = 'manager' where chat_id = 'resumed'");
+  const { chats } = clientsOf(rig);
   const resume = async (after: number) => {
-    const source = { pool: rig.pool, followers: undefined as never };
-    const texts: string[] = [];
-    for await (const { event } of eventsAfter(source, chat, { after, replayOnly: true }, AbortSignal.timeout(60_000)))
-      texts.push(event.event.case === "message" ? event.event.value.content : (event.event.case ?? ""));
-    return texts;
+    const events = await readAll(chats, "resumed", { afterEventId: BigInt(after) });
+    return events.map(({ event }) => (event.case === "message" ? event.value.content : event.case));
   };
   const rest = ["Three", "Third.", "done"];
   expect(await resume(0)).toEqual(["One", "First.", "Two", "Second, to its end.", ...rest]);

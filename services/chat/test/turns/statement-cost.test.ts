@@ -12,7 +12,7 @@ import { laneQueue } from "../../src/store/queue.ts";
 import { deleteOldTurns } from "../../src/store/retention.ts";
 import { createClaimStore } from "../../src/store/turns/claim.ts";
 import { createEndTurn } from "../../src/store/turns/end.ts";
-import { findNewestOpenTurn, findReply, findTurn, hasOpenTurn } from "../../src/store/turns/find.ts";
+import { findEndOfTurns, findReply, findTurn } from "../../src/store/turns/find.ts";
 import { createLeaseStore, renewLeases } from "../../src/store/turns/leases.ts";
 import { loadTurn } from "../../src/store/turns/load.ts";
 import { refuseWaiting } from "../../src/store/turns/refuse.ts";
@@ -117,8 +117,7 @@ test("[NFR] no statement of a turn reads more when the tables have become long s
     await hasAnswer(pool, chat, { turn: id, after: 0, upTo: all });
     await findTurn(pool, id);
     expect(await findReply(pool, { id, chat })).toBe("Hello");
-    await findNewestOpenTurn(pool, chat);
-    await hasOpenTurn(pool, chat, 10);
+    await findEndOfTurns(pool, chat, 10);
   }
 
   // A statement is planned for any values once it has run often enough.

@@ -1,4 +1,5 @@
 import { createClient } from "@connectrpc/connect";
+import type { Bus } from "@toolgate/event-bus/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
@@ -47,6 +48,8 @@ export interface HttpServerOptions {
   /** A request that is not complete after this time is cut. */
   requestTimeoutMs: number;
   answerLimits?: AnswerLimits;
+  /** Publishes the events of chats. */
+  bus: Bus;
   log: Logger;
 }
 
@@ -117,10 +120,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(browserFileRoutes);
   await app.register(consoleRoutes(peers.transport("key-auth")));
   await app.register(docsRoutes);
-  const { answerLimits } = options;
+  const { answerLimits, bus } = options;
   const { call } = peers;
   const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), call };
-  await app.register(chatRoutes({ ...chatPeers, origins, answerLimits, uploads: calls.slots.uploads, log }));
+  await app.register(chatRoutes({ ...chatPeers, origins, answerLimits, uploads: calls.slots.uploads, bus, log }));
   await app.register(managementRoutes(peers, calls.slots.management, log));
   return app;
 }

@@ -78,6 +78,16 @@ describe("chats with several processes of each role", () => {
     }
   });
 
+  test("[CHAT] an answer reaches its client while NATS is down", async () => {
+    const [stream] = await begun(["no-nats"]);
+    await door.toolgate.nats.stop();
+    story.finish();
+    const events = await stream?.ended;
+    await door.toolgate.nats.restart();
+    expectDense(stream?.ids ?? []);
+    expect(textOf(events ?? [])).toBe((await door.history("no-nats"))[1].content);
+  });
+
   test("[CHAT] an answer continues at another worker when its own is killed, and no tool runs again", async () => {
     const streams = await begun(Array.from({ length: 4 }, (_, index) => `taken-${index}`));
     kill("worker", 0);

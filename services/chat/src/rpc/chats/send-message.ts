@@ -12,15 +12,16 @@ import type { Context } from "../../context.ts";
 import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../../domain/chat-error.ts";
 import { readEvents } from "../../store/events.ts";
 import { findReply, type TurnProgress } from "../../store/turns/find.ts";
+import { acceptMessage } from "./accept-message.ts";
+import { chatOf } from "./chat-of.ts";
 import { rpcError } from "./refusals.ts";
-import { startTurn } from "./start-turn.ts";
 
 /** [CHAT-13] */
 export const sendMessage: Handler<Context, typeof ChatService.method.sendMessage> = async (context, request, call) => {
   const signal = AbortSignal.any([call.signal, context.stopping]);
   try {
-    const turn = await startTurn(context, request, call);
-    const ended = await context.turns.untilEnded(turn, signal);
+    const { turn } = await acceptMessage(context, request, call);
+    const ended = await context.turns.untilEnded(turn, chatOf(call, request.chatId), signal);
     if (!ended) throw signal.reason;
     return await answerOf(context.pool, ended);
   } catch (error) {

@@ -1,67 +1,25 @@
-import type { HandlerContext } from "@connectrpc/connect";
-import { clientMessageIdFault, messageFault } from "@toolgate/rules/chat-message";
-import { principalOf } from "@toolgate/service-host/principal";
+import { type ChatService, ReadMore } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
-import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../../domain/chat-error.ts";
-import type { TurnRef } from "../../store/turns/start.ts";
-import { chatOf, refuse } from "./chat-of.ts";
-import { forbidden } from "./refusals.ts";
+import { messageEvent } from "../../domain/chat-event.ts";
+import { acceptMessage } from "./accept-message.ts";
+import { rpcError } from "./refusals.ts";
 
-/** What both ways to send a message have in common. */
-interface SentMessage {
-  chatId: string;
-  message: string;
-  testMode: boolean;
-  clientMessageId: string;
-  fileId: string;
-  assistant: string;
-}
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const ASSISTANT = /^[\w-]{0,64}$/;
-
-/** Stores a user's message as a turn. Throws a ChatRefusal when it cannot start. */
-export async function startTurn({ turns }: Context, sent: SentMessage, call: HandlerContext): Promise<TurnRef> {
-  const { chatId, message, testMode, clientMessageId, fileId, assistant } = sent;
-  const { workspace, userId } = principalOf(call);
-  const chat = chatOf(call, chatId);
-  refuse(messageFault(message));
-  refuse(clientMessageIdFault(clientMessageId));
-  if (fileId !== "" && !UUID.test(fileId)) throw noFile();
-  if (!ASSISTANT.test(assistant)) throw noAssistant(assistant);
-  const outcome = await turns.start({
-    ...chat,
-    lane: "chat",
-    workspace,
-    userId,
-    message,
-    assistant,
-    clientMessageId,
-    fileId,
-    testMode,
-    readOnly: false,
-    hop: 1,
-  });
-  switch (outcome.kind) {
-    case "started":
-    case "joined":
-      return outcome.turn;
-    case "forbidden":
-      throw forbidden();
-    case "busy":
-      throw new ChatRefusal("CHAT_BUSY", CHAT_BUSY_MESSAGE);
-    case "no-assistant":
-      throw noAssistant(assistant);
-    case "no-file":
-      throw noFile();
+/** [CHAT-16] The turn continues when its reader disconnects. */
+export const startTurn: Handler<Context, typeof ChatService.method.startTurn> = async (context, request, call) => {
+  try {
+    const { isNew, turn } = await acceptMessage(context, request, call);
+    const firstId = BigInt(turn.firstEventId);
+    const hasBegun = isNew && firstId > 0n;
+    const event = { id: firstId, event: messageEvent("user", request.message, context.now()) };
+    const first = {
+      chat: BigInt(turn.chat),
+      events: hasBegun ? [event] : [],
+      position: { turn: turn.id, afterEventId: hasBegun || firstId === 0n ? firstId : firstId - 1n },
+      more: isNew ? ReadMore.LIVE : ReadMore.STORED,
+    };
+    return { first };
+  } catch (error) {
+    throw rpcError(error);
   }
-}
-
-function noAssistant(name: string): ChatRefusal {
-  if (name === "") return new ChatRefusal("NO_ASSISTANT", "This workspace has no default assistant.");
-  return new ChatRefusal("INVALID_PARAMETERS", "assistant: there is no such assistant");
-}
-
-function noFile(): ChatRefusal {
-  return new ChatRefusal("INVALID_FILE", "file: there is no such file, or another message has used it");
-}
+};

@@ -71,7 +71,7 @@ async function untilEnded(
   call: HandlerContext,
 ): Promise<TurnProgress> {
   const tooLong = AbortSignal.timeout(RUN_WITHIN_MS);
-  const ended = await turns.untilEnded(turn, AbortSignal.any([call.signal, stopping, tooLong]));
+  const ended = await turns.untilEnded(turn, chat, AbortSignal.any([call.signal, stopping, tooLong]));
   if (ended) return ended;
   call.signal.throwIfAborted();
   // The caller repeats the call, and another process waits for the same turn.

@@ -41,23 +41,19 @@ export async function findReply(db: Queryable, { id, chat }: Pick<TurnProgress, 
   return rows[0]?.content ?? "";
 }
 
-/** The chat's newest turn that has not ended. Undefined when there is none. */
-export async function findNewestOpenTurn(db: Queryable, chat: number): Promise<{ number: number } | undefined> {
-  const { rows } = await db.query(
-    `select number from chat.turn where chat = $1 and status in ('waiting', 'ready', 'running')
-     order by number desc limit 1`,
-    [chat],
-  );
-  return rows[0];
-}
-
-/** Whether a turn of the chat that has at most this number has not ended. */
-export async function hasOpenTurn(db: Queryable, chat: number, upToNumber: number): Promise<boolean> {
-  const { rows } = await db.query(
-    `select exists (
+/**
+ * The last event of a chat's turns that have at most this number. Undefined while one of them has not ended.
+ */
+export async function findEndOfTurns(db: Queryable, chat: number, upToNumber: number): Promise<bigint | undefined> {
+  const { rows } = await db.query({
+    name: "end_of_turns",
+    text: `select exists (
        select from chat.turn where chat = $1 and number <= $2 and status in ('waiting', 'ready', 'running')
-     ) as found`,
-    [chat, upToNumber],
-  );
-  return rows[0].found;
+     ) as open, coalesce((
+       select last_event_id from chat.turn where chat = $1 and number <= $2 and last_event_id > 0 order by number desc limit 1
+     ), 0) as "lastEventId"`,
+    values: [chat, upToNumber],
+  });
+  const [{ open, lastEventId }] = rows;
+  return open ? undefined : BigInt(lastEventId);
 }

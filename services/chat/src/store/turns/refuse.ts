@@ -20,10 +20,17 @@ refused as (
   returning t.chat, t.id, t.file_id
 ),
 files_expired as (update chat.file f set expires_at = $1 from refused where f.id = refused.file_id)
-select chat, id from refused`;
+select c.workspace_id as "workspaceId", c.chat_id as "chatId", refused.id from refused join chat.chat c on c.id = refused.chat`;
+
+interface RefusedTurn {
+  id: string;
+  workspaceId: string;
+  /** The client's name for the chat. */
+  chatId: string;
+}
 
 /** [CHAT] Refuses the turns that have waited too long for those before them. */
-export async function refuseWaiting(pool: Pool, now: Date): Promise<{ chat: number; id: string }[]> {
+export async function refuseWaiting(pool: Pool, now: Date): Promise<RefusedTurn[]> {
   const before = new Date(now.getTime() - MAX_WAIT_MS);
   const found = await pool.query(FIND_CHATS, [before]);
   if (found.rows.length === 0) return [];

@@ -44,11 +44,11 @@ export async function endTurn(
       const ended = await commit(end, now());
       if (!ended) return control.leave("lost");
       const events = bodies.map((event, index) => create(ChatEventSchema, { id: BigInt(before + 1 + index), event }));
-      publish(claimed.chat, claimed.id, events);
+      publish(claimed, claimed.id, events);
       measure(turn, end);
       const { next } = ended;
       if (!next) return;
-      publish(claimed.chat, next.id, [chatEvent(next.eventId, next.event)]);
+      publish(claimed, next.id, [chatEvent(next.eventId, next.event)]);
       return onNext();
     } catch (error) {
       onError(error);

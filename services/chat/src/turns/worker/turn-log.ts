@@ -33,7 +33,7 @@ export interface TurnLog {
 }
 
 interface TurnLogOptions {
-  turn: Pick<ClaimedTurn, "id" | "token" | "chat">;
+  turn: Pick<ClaimedTurn, "id" | "token" | "chat" | "workspaceId" | "chatId">;
   start: { lastEventId: number; firstAnswerId: number };
   /** Nothing is written before it settles. It never rejects. */
   stored: Promise<void>;
@@ -94,7 +94,7 @@ export function createTurnLog(options: TurnLogOptions): TurnLog {
     const events = bodies.map((event, index) => create(ChatEventSchema, { id: BigInt(before + 1 + index), event }));
     const firstMessage = events.find(({ event }) => event.case === "message");
     if (firstAnswerId === 0 && firstMessage) firstAnswerId = Number(firstMessage.id);
-    if (events.length > 0) publish(turn.chat, turn.id, events);
+    if (events.length > 0) publish(turn, turn.id, events);
   }
 
   return {

@@ -10,9 +10,12 @@ export const HEARTBEAT = ": heartbeat\n";
 /** The first bytes of every stream, and part of its first event. */
 export const OPENED = `: open\nretry: ${RETRY_MS}\n`;
 
-/** Says from which id the client resumes if the connection breaks before the answer begins. */
-export function sentEvent(id: bigint | number): string {
-  return eventText(id, "sent", {});
+/** An event of an answer, as the client gets it who asked. */
+export function answerEvent({ id, event }: ChatEvent): string {
+  if (event.case === "done") return doneEvent(id, { resumed: false }, event.value.receipt);
+  // Says from which id the client resumes if the connection breaks before the answer begins.
+  if (event.case === "message" && event.value.role === "user") return eventText(id, "sent", {});
+  return serverSentEvent({ id, event });
 }
 
 function eventText(id: bigint | number, name: string, data: unknown): string {

@@ -22,6 +22,7 @@ import { repeated } from "./upstream.ts";
 /** A request that may go on to chat. */
 export interface Admitted<T> {
   values: T;
+  workspaceId: string;
   /** For calls of the chat service. Rejects as `Authorize` does when the user has lost the access meanwhile. */
   headers: () => Promise<Record<string, string>>;
 }
@@ -56,7 +57,7 @@ export async function admit<T>(
     return undefined;
   }
   const question = { token: login?.token ?? "", workspace: user.workspace };
-  return { values: checked.values, headers: principalHeaders(context, question, user.principal) };
+  return { values: checked.values, workspaceId, headers: principalHeaders(context, question, user.principal) };
 }
 
 /** Asks again once the principal may have expired: a stream may be opened again hours later, at another chat process. */

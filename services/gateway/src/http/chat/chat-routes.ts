@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { createClient, type Transport } from "@connectrpc/connect";
+import type { Bus } from "@toolgate/event-bus/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { AuthorizeRequestSchema, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
@@ -15,6 +16,7 @@ import { resetChat, stopTurn } from "./change-chat.ts";
 import type { ChatContext } from "./context.ts";
 import { preflight } from "./cors.ts";
 import { showHistory } from "./history.ts";
+import { LiveChats } from "./live-chats.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { resumeStream } from "./resume.ts";
 import { sendMessage } from "./send.ts";
@@ -46,21 +48,24 @@ interface ChatOptions {
   origins: AllowedOrigins;
   answerLimits: AnswerLimits | undefined;
   uploads: Slots;
+  bus: Bus;
   log: Logger;
 }
 
 /** Chats of users with assistants: JSON, forms and server-sent events, translated into the RPCs of chat. */
-export function chatRoutes({ chat, keyAuth, origins, call, answerLimits, uploads, log }: ChatOptions) {
+export function chatRoutes({ chat, keyAuth, origins, call, answerLimits, uploads, bus, log }: ChatOptions) {
   const client = createClient(ChatService, chat);
   const sessions = createClient(SessionService, keyAuth);
   const authorize = call?.(SessionService.method.authorize) ?? sessions.authorize;
   const streams = new OpenStreams();
+  const live = new LiveChats({ bus, chat: client, log });
   const context: ChatContext = {
     chat: client,
     sessions,
     authorize: (question) => authorize(create(AuthorizeRequestSchema, question)),
     origins,
     streams,
+    live,
     answers: new OpenAnswers(answerLimits),
     uploads,
     log,
@@ -68,7 +73,10 @@ export function chatRoutes({ chat, keyAuth, origins, call, answerLimits, uploads
   return async (app: FastifyInstance): Promise<void> => {
     app.decorateRequest("bodyType", "");
     app.addHook("preClose", async () => streams.close());
-    app.addHook("onClose", async () => streams[Symbol.dispose]());
+    app.addHook("onClose", async () => {
+      streams[Symbol.dispose]();
+      live[Symbol.dispose]();
+    });
     app.addHook("onRequest", (request, reply, done) => {
       // The router would refuse types that it cannot read, and in another form.
       request.bodyType = request.headers["content-type"] ?? "";

@@ -5,6 +5,7 @@ import type { Logger } from "@toolgate/service-host/logger";
 import type { Slots } from "@toolgate/slots/slots";
 import type { OpenAnswers } from "../../domain/chat/open-answers.ts";
 import type { AllowedOrigins } from "./allowed-origins.ts";
+import type { LiveChats } from "./live-chats.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
 /** What the routes of chats need. */
@@ -15,6 +16,7 @@ export interface ChatContext {
   authorize: (question: { token: string; workspace: string }) => Promise<AuthorizeResponse>;
   origins: AllowedOrigins;
   streams: OpenStreams;
+  live: LiveChats;
   answers: OpenAnswers;
   /** For forms with files, by user. */
   uploads: Slots;

@@ -1,14 +1,17 @@
+import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { ResumeResponse } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { CallOptions } from "@connectrpc/connect";
+import { EventPositionSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ParameterReader, type ResumePoint, resumePoint } from "../../domain/chat/parameters.ts";
 import { ResumeText } from "../../domain/chat/resume-text.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
+import { readChat } from "./read-chat.ts";
 import { lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { SseStream } from "./sse-stream.ts";
-import { continued, endFailed, NO_TIMEOUT } from "./upstream.ts";
+import { endFailed } from "./upstream.ts";
 
 /** [CHAT-17] [CHAT-22] GET /chat/resume */
 export async function resumeStream(
@@ -53,48 +56,34 @@ function beginResume(
 async function relay(
   context: ChatContext,
   sse: SseStream,
-  { values, headers }: Admitted<ResumePoint>,
+  admitted: Admitted<ResumePoint>,
   { endsReconnecting }: { endsReconnecting: boolean },
 ): Promise<void> {
-  const { signal } = sse;
   const text = new ResumeText();
-  const { chatId, since, replayOnly } = values;
-  let after = values.after === undefined ? undefined : BigInt(values.after);
-  const open = async () => {
-    const request = { chatId, replayOnly, from: pointOf(after, since) };
-    return context.chat.resume(request, { headers: await headers(), signal, timeoutMs: NO_TIMEOUT });
-  };
+  const { chatId, since, replayOnly, after = 0 } = admitted.values;
+  const position = create(EventPositionSchema, { replayOnly, afterEventId: BigInt(after) });
+  // An event id wins over a point in time.
+  if (admitted.values.after === undefined && since) position.since = timestampFromDate(since);
+  const first = (options: CallOptions) => context.chat.readEvents({ chatId, position }, options);
+  let last: bigint | undefined;
   try {
-    for await (const { item, replayed } of continued(open, idOf, signal)) {
-      if (item.case === "start" && sse.reply) {
-        const { lastEventId, turnRunning } = item.value;
-        const hasAll = after !== undefined && after >= lastEventId && !turnRunning;
-        if (endsReconnecting && hasAll) {
+    for await (const { events, stored } of readChat(context, admitted, { chatId, first }, sse)) {
+      if (stored && sse.reply) {
+        if (endsReconnecting && after >= stored.lastEventId && !stored.turnRunning) {
           sse.reply.code(204).send();
           return;
         }
         sse.open();
       }
-      if (item.case === "event") {
-        after = item.value.id;
-        await sse.send(text.next(item.value), { replayed });
-      }
-      if (item.case === "end") {
-        await sse.send(text.end(item.value.lastEventId), { replayed });
-        sse.end();
+      last ??= stored?.lastEventId ?? 0n;
+      for (const event of events) {
+        if (event.id > last) last = event.id;
+        await sse.send(text.next(event), { replayed: stored !== undefined });
       }
     }
+    await sse.send(text.end(last ?? 0n), { replayed: true });
+    sse.end();
   } catch (error) {
     endFailed(context, sse, error);
   }
-}
-
-function idOf({ item }: ResumeResponse): bigint | undefined {
-  return item.case === "event" ? item.value.id : undefined;
-}
-
-/** An event id wins over a point in time. After a broken connection it is that of the last event sent. */
-function pointOf(after: bigint | undefined, since: Date | undefined) {
-  if (after !== undefined) return { case: "afterEventId", value: after } as const;
-  return { case: "since", value: timestampFromDate(since ?? new Date(0)) } as const;
 }

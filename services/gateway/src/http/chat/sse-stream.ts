@@ -36,30 +36,29 @@ interface StreamOptions {
 export class SseStream {
   /** Fires when the client has disconnected or was cut. */
   readonly signal: AbortSignal;
-  readonly #reply: FastifyReply;
-  readonly #raw: ServerResponse;
+  readonly raw: ServerResponse;
+  #reply: FastifyReply | undefined;
   readonly #options: StreamOptions;
   readonly #closed = new AbortController();
   #heartbeat: NodeJS.Timeout | undefined;
   /** Cuts a client that does not read the end. */
   #ending: NodeJS.Timeout | undefined;
-  #isOpen = false;
   #hasEnded = false;
   #outcome: Outcome = "disconnected";
 
   constructor(reply: FastifyReply, options: StreamOptions) {
     this.#reply = reply;
-    this.#raw = reply.raw;
+    this.raw = reply.raw;
     this.#options = options;
     this.signal = this.#closed.signal;
-    this.#raw.once("close", () => this.#close());
+    this.raw.once("close", () => this.#close());
     // The client disconnected while its login was checked.
-    if (this.#raw.destroyed) this.#closed.abort();
+    if (this.raw.destroyed) this.#closed.abort();
   }
 
   /** For another response, as long as this one has not begun. */
   get reply(): FastifyReply | undefined {
-    return this.#isOpen ? undefined : this.#reply;
+    return this.#reply;
   }
 
   get hasEnded(): boolean {
@@ -68,18 +67,19 @@ export class SseStream {
 
   /** Bytes that the client has not read. */
   get backlogBytes(): number {
-    return this.#raw.writableLength;
+    return this.raw.writableLength;
   }
 
   /** Begins the response. From here on, failures can only be events. */
   open(): void {
-    if (this.#isOpen || this.signal.aborted) return;
+    const reply = this.#reply;
+    if (!reply || this.signal.aborted) return;
     const { heartbeatMs = HEARTBEAT_MS, streams } = this.#options;
-    this.#isOpen = true;
-    this.#reply.hijack();
-    this.#raw.writeHead(200, { ...this.#reply.getHeaders(), ...HEADERS } as Record<string, string>);
+    this.#reply = undefined;
+    reply.hijack();
+    this.raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
     // node:http would go on writing to a client that has ended its side.
-    this.#raw.socket?.once("end", () => this.#raw.destroy());
+    this.raw.socket?.once("end", () => this.raw.destroy());
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs);
     this.#write(OPENED);
     streams.add(this);
@@ -99,18 +99,18 @@ export class SseStream {
 
   /** Ends the response after its last event. */
   end(): void {
-    if (!this.#isOpen || this.signal.aborted || this.#hasEnded) return;
+    if (this.#reply || this.signal.aborted || this.#hasEnded) return;
     this.#hasEnded = true;
     this.#outcome = "done";
     this.#ending = setTimeout(() => this.cut("slow"), this.#options.maxWaitMs ?? MAX_WAIT_MS);
-    this.#raw.end();
+    this.raw.end();
   }
 
   /** Ends the response without its last event, so that the client connects again. */
   cut(outcome: "slow" | "cut"): void {
     if (this.signal.aborted) return;
     this.#outcome = outcome;
-    this.#raw.destroy();
+    this.raw.destroy();
   }
 
   /** Not while bytes are unsent: it is not needed then, and could come in the middle of an event. */
@@ -122,20 +122,20 @@ export class SseStream {
     if (this.signal.aborted || this.#hasEnded) return;
     // One long event may exceed the limit by itself.
     if (this.backlogBytes > MAX_BACKLOG_BYTES) this.cut("slow");
-    else this.#raw.write(content);
+    else this.raw.write(content);
   }
 
   async #drained(): Promise<void> {
-    if (this.signal.aborted || !this.#raw.writableNeedDrain) return;
+    if (this.signal.aborted || !this.raw.writableNeedDrain) return;
     const waited = AbortSignal.any([this.signal, AbortSignal.timeout(this.#options.maxWaitMs ?? MAX_WAIT_MS)]);
-    await once(this.#raw, "drain", { signal: waited }).catch(() => this.cut("slow"));
+    await once(this.raw, "drain", { signal: waited }).catch(() => this.cut("slow"));
   }
 
   #close(): void {
     this.#closed.abort();
     clearInterval(this.#heartbeat);
     clearTimeout(this.#ending);
-    if (!this.#isOpen) return;
+    if (this.#reply) return;
     this.#options.streams.remove(this);
     chatStreamsEnded.add(1, { kind: this.#options.kind, outcome: this.#outcome });
   }

@@ -1,14 +1,16 @@
 import { randomUUID } from "node:crypto";
+import type { CallOptions } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { eventCounter, type StreamedMessage, streamedMessage } from "../../domain/chat/parameters.ts";
-import { doneEvent, sentEvent, serverSentEvent } from "../../domain/chat/server-sent-events.ts";
+import { answerEvent } from "../../domain/chat/server-sent-events.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
+import { readChat } from "./read-chat.ts";
 import { idempotencyKeyOf, lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { resumeReconnected } from "./resume.ts";
 import { SseStream } from "./sse-stream.ts";
-import { continued, endFailed, NO_TIMEOUT } from "./upstream.ts";
+import { endFailed, NO_TIMEOUT } from "./upstream.ts";
 
 /** [CHAT-15] [CHAT-16] GET /chat/stream: one message, and the answer as events. */
 export async function streamAnswer(
@@ -31,31 +33,20 @@ export async function streamAnswer(
 }
 
 /** Never rejects. */
-async function relay(
-  context: ChatContext,
-  sse: SseStream,
-  { values, headers }: Admitted<StreamedMessage>,
-): Promise<void> {
-  const { signal } = sse;
-  const clientMessageId = values.clientMessageId || randomUUID();
-  let last = BigInt(values.after);
-  const open = async () => {
-    const request = { ...values, clientMessageId, afterEventId: last };
-    return context.chat.streamAnswer(request, { headers: await headers(), signal, timeoutMs: NO_TIMEOUT });
+async function relay(context: ChatContext, sse: SseStream, admitted: Admitted<StreamedMessage>): Promise<void> {
+  const { chatId, after, ...message } = admitted.values;
+  // The call may have to be repeated, and must not become two turns.
+  const clientMessageId = message.clientMessageId || randomUUID();
+  const start = async (options: CallOptions) => {
+    const request = { ...message, chatId, clientMessageId };
+    const { first } = await context.chat.startTurn(request, { ...options, timeoutMs: NO_TIMEOUT });
+    if (first?.position && after > first.position.afterEventId) first.position.afterEventId = BigInt(after);
+    return first;
   };
   try {
-    for await (const { event, replayed } of continued(open, ({ event }) => event?.id, signal)) {
-      if (!event) continue;
-      last = event.id;
-      const { case: kind, value } = event.event;
-      const isOwnMessage = kind === "message" && value.role === "user";
-      if (kind === "done") {
-        await sse.send(doneEvent(event.id, { resumed: false }, value.receipt), { replayed });
-        sse.end();
-        continue;
-      }
-      await sse.send(isOwnMessage ? sentEvent(event.id) : serverSentEvent(event), { replayed });
-    }
+    for await (const { events, stored } of readChat(context, admitted, { chatId, first: start }, sse))
+      for (const event of events) await sse.send(answerEvent(event), { replayed: stored !== undefined });
+    sse.end();
   } catch (error) {
     endFailed(context, sse, error);
   }

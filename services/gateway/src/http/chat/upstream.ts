@@ -19,58 +19,37 @@ import type { SseStream } from "./sse-stream.ts";
 export const NO_TIMEOUT = 0;
 
 /** Failures of the connection or of the process at its other end, after which the same call may succeed. */
-const PASSING: readonly Code[] = [Code.Unavailable, Code.Aborted, Code.Internal, Code.Unknown, Code.Canceled];
+const PASSING: readonly Code[] = [
+  Code.Unavailable,
+  Code.Aborted,
+  Code.Internal,
+  Code.Unknown,
+  Code.Canceled,
+  // A chat process of the version before, while an installation is upgraded.
+  Code.Unimplemented,
+];
 const WAITS_MS = [20, 100, 250, 500, 1_000, 2_000, 2_000, 2_000];
 
-/**
- * The items of a stream of chat. When the connection breaks, `open` is called again, and must continue after the items
- * that came before, so that the client notices nothing. `idOf`: the event id of an item, if it has one. `signal`: the
- * client has disconnected.
- */
-export async function* continued<T>(
-  open: () => Promise<AsyncIterable<T>>,
-  idOf: (item: T) => bigint | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<T> {
-  let last = -1n;
-  for (let failures = 0; ; failures += 1) {
-    try {
-      for await (const item of await open()) {
-        const id = idOf(item) ?? last;
-        // Only new events count as progress: a stream that always breaks at the same place must fail in the end.
-        if (id > last) {
-          last = id;
-          failures = 0;
-        }
-        yield item;
-      }
-      return;
-    } catch (error) {
-      await waitOrThrow(error, failures, () => signal.aborted);
-    }
-  }
-}
-
 /** A call that may be made again, unless the client of the response `raw` has disconnected. */
-export async function repeated<T>(call: () => Promise<T>, { raw }: FastifyReply): Promise<T> {
+export async function repeated<T>(call: () => Promise<T>, { raw }: Pick<FastifyReply, "raw">): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await call();
     } catch (error) {
-      await waitOrThrow(error, failures, () => raw.destroyed);
+      await waitOrThrow(error, failures, raw);
     }
   }
 }
 
-async function waitOrThrow(error: unknown, failures: number, isGone: () => boolean): Promise<void> {
+async function waitOrThrow(error: unknown, failures: number, raw: FastifyReply["raw"]): Promise<void> {
   const failure = ConnectError.from(error);
   const wait = WAITS_MS[failures];
   const isRefusal = failure.findDetails(ErrorEventSchema).length > 0;
   // A call that timed out has taken long already, so it is made only once more.
   const mayPass = failure.code === Code.DeadlineExceeded ? failures === 0 : PASSING.includes(failure.code);
-  if (wait === undefined || isRefusal || !mayPass || isGone()) throw error;
+  if (wait === undefined || isRefusal || !mayPass || raw.destroyed) throw error;
   await sleep(wait);
-  if (isGone()) throw error;
+  if (raw.destroyed) throw error;
 }
 
 /** The response to a call that chat has refused, or that failed. Nothing is logged once the client has disconnected. */

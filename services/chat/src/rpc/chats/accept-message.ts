@@ -1,0 +1,77 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import { clientMessageIdFault, messageFault } from "@toolgate/rules/chat-message";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../../domain/chat-error.ts";
+import type { TurnRef } from "../../store/turns/start.ts";
+import { chatOf, refuse } from "./chat-of.ts";
+import { forbidden } from "./refusals.ts";
+
+/** What all ways to send a message have in common. */
+interface SentMessage {
+  chatId: string;
+  message: string;
+  testMode: boolean;
+  clientMessageId: string;
+  fileId: string;
+  assistant: string;
+}
+
+interface AcceptedMessage {
+  /** False: the same client message started the turn before. */
+  isNew: boolean;
+  turn: TurnRef;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const ASSISTANT = /^[\w-]{0,64}$/;
+
+/** Stores a user's message as a turn. Throws a ChatRefusal when it cannot start. */
+export async function acceptMessage(
+  { turns }: Context,
+  sent: SentMessage,
+  call: HandlerContext,
+): Promise<AcceptedMessage> {
+  const { chatId, message, testMode, clientMessageId, fileId, assistant } = sent;
+  const { workspace, userId } = principalOf(call);
+  const chat = chatOf(call, chatId);
+  refuse(messageFault(message));
+  refuse(clientMessageIdFault(clientMessageId));
+  if (fileId !== "" && !UUID.test(fileId)) throw noFile();
+  if (!ASSISTANT.test(assistant)) throw noAssistant(assistant);
+  const outcome = await turns.start({
+    ...chat,
+    lane: "chat",
+    workspace,
+    userId,
+    message,
+    assistant,
+    clientMessageId,
+    fileId,
+    testMode,
+    readOnly: false,
+    hop: 1,
+  });
+  switch (outcome.kind) {
+    case "started":
+    case "joined":
+      return { isNew: outcome.kind === "started", turn: outcome.turn };
+    case "forbidden":
+      throw forbidden();
+    case "busy":
+      throw new ChatRefusal("CHAT_BUSY", CHAT_BUSY_MESSAGE);
+    case "no-assistant":
+      throw noAssistant(assistant);
+    case "no-file":
+      throw noFile();
+  }
+}
+
+function noAssistant(name: string): ChatRefusal {
+  if (name === "") return new ChatRefusal("NO_ASSISTANT", "This workspace has no default assistant.");
+  return new ChatRefusal("INVALID_PARAMETERS", "assistant: there is no such assistant");
+}
+
+function noFile(): ChatRefusal {
+  return new ChatRefusal("INVALID_FILE", "file: there is no such file, or another message has used it");
+}

@@ -1,0 +1,60 @@
+import { create } from "@bufbuild/protobuf";
+import type { CallOptions } from "@connectrpc/connect";
+import {
+  type ChatEvent,
+  EventPositionSchema,
+  type ReadEventsResponse,
+  ReadMore,
+} from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { Admitted } from "./admission.ts";
+import type { ChatContext } from "./context.ts";
+import type { SseStream } from "./sse-stream.ts";
+import { repeated } from "./upstream.ts";
+
+interface Part {
+  events: ChatEvent[];
+  /** What chat has stored, so that much more may follow at once; undefined for events as they are published. */
+  stored?: ReadEventsResponse;
+}
+
+interface Begin {
+  chatId: string;
+  /** What is stored at first. */
+  first(options: CallOptions): Promise<ReadEventsResponse | undefined>;
+}
+
+/**
+ * The events of a chat, or of a turn, to the end that chat tells: stored ones, then what is published, and stored ones again
+ * where that has a gap. Rejects once the client has left.
+ */
+export async function* readChat(
+  { chat: client, live }: ChatContext,
+  { workspaceId, headers }: Pick<Admitted<unknown>, "workspaceId" | "headers">,
+  { chatId, first }: Begin,
+  { signal, raw }: Pick<SseStream, "signal" | "raw">,
+): AsyncGenerator<Part> {
+  const read = <T>(call: (options: CallOptions) => Promise<T>) =>
+    repeated(async () => call({ headers: await headers(), signal }), { raw });
+  using reader = await live.follow({ workspaceId, chatId }, signal);
+  let stored = await read(first);
+  while (stored) {
+    yield { events: stored.events, stored };
+    // The stream may wait for long now, and has sent them.
+    stored.events.length = 0;
+    const { more, chat, position = create(EventPositionSchema) } = stored;
+    if (more === ReadMore.NOTHING) return;
+    if (more === ReadMore.LIVE) {
+      reader.chat = chat;
+      reader.after = position.afterEventId;
+      for (let hasEnded = false; !hasEnded; ) {
+        const events = await reader.next(position.turn);
+        if (!events) break;
+        yield { events };
+        hasEnded = events.some(({ event }) => event.case === "done");
+        if (hasEnded && position.turn !== "") return;
+      }
+      position.afterEventId = reader.after;
+    }
+    stored = await read((options) => client.readEvents({ chatId, position }, options));
+  }
+}
