@@ -72,7 +72,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     secretBox: createSecretBox({ keys: sealingKeys }),
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
     deliveries: createSingleDeliveryStore(queuePool, queue),
-    fanOut: createFanOut(queuePool, queue),
+    fanOut: createFanOut(queuePool, queue, announceWork),
     cancelStore,
     cancelWakeUp,
     async cancelWaiting(key) {

@@ -21,7 +21,6 @@ interface FanOutOptions {
   bus: Bus;
   pool: Pool;
   fanOut: FanOut;
-  announceWork: () => void;
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
@@ -155,9 +154,9 @@ async function storeOrPark(
 async function store(
   pending: readonly PendingEvent[],
   lockTimeoutMs: number,
-  { fanOut, now, announceWork, noteSettled }: RunningFanOut,
+  { fanOut, now, noteSettled }: RunningFanOut,
 ): Promise<void> {
-  const deliveries = await fanOut(
+  await fanOut(
     pending.map(({ event }) => event),
     now(),
     lockTimeoutMs,
@@ -168,7 +167,6 @@ async function store(
       subject,
       own.map(({ event }) => event.id),
     );
-  if (deliveries > 0) announceWork();
 }
 
 async function park(refused: readonly Refused[], { pool, now, noteSettled, onError }: RunningFanOut): Promise<void> {
