@@ -17,7 +17,7 @@ production.
   PostgreSQL, which finds the key and logs the call; it validates nothing and runs no foreign code. With 1 and 64 connections a call follows
   the last one's response (autocannon); half load is half the rate of 64 connections, at fixed times. Medians of two rounds.
 - **Paced calls**: CPU time per call where hardly any two calls share a statement or a message. The webhook is counted with
-  its call, until its delivery has ended.
+  its call, until its delivery has ended. The peer is that of Calls.
 - **Deliveries**: from an event in NATS to the webhook at an HTTPS server. The peer is a loop with undici that signs and posts,
   and stores and repeats nothing.
 - **Hooks**: 64 senders; the peer inserts one row and checks no signature.

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
-import { errors, type MsgHdrs } from "@nats-io/transport-node";
+import { errors } from "@nats-io/transport-node";
 import { recordsWaiting } from "@toolgate/telemetry/instruments";
 import { type Bus, unlessDisconnected } from "./connect.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
@@ -37,7 +37,7 @@ export function createBatchingPublisher<T>(options: BatchingPublisherOptions<T>)
       await publishAll(items.slice(0, middle), deadlineAtMs);
       return publishAll(items.slice(middle), deadlineAtMs);
     }
-    return publishUntil(bus, subject, data, deadlineAtMs);
+    return publishDurably(bus, subject, data, deadlineAtMs - performance.now());
   }
   const group = createGroupCommit<T>({
     maxItems,
@@ -63,7 +63,6 @@ const RETRY_WAIT_MS = 50;
 const TOO_LARGE_FOR_STREAM = 10054;
 
 interface DurablePublish {
-  headers?: MsgHdrs;
   /** The broker drops a message whose id it has received within the last two minutes. Default: a random one. */
   messageId?: string;
   /** False: rejects immediately, too, when the stream is full. Default true: waits for room. */
@@ -75,29 +74,19 @@ interface DurablePublish {
  * connection is lost; creates the stream again after a wipe. Rejects with the last failure after `deadlineMs`, and
  * immediately when repeating cannot help: the message is too large for the broker or its stream, or the bus is closed.
  */
-export function publishDurably(
+export async function publishDurably(
   bus: Bus,
   subject: string,
   data: Uint8Array,
   deadlineMs = DEADLINE_MS,
-  options: DurablePublish = {},
+  { messageId = randomUUID(), waitForRoom = true }: DurablePublish = {},
 ): Promise<void> {
-  return publishUntil(bus, subject, data, performance.now() + deadlineMs, options);
-}
-
-async function publishUntil(
-  bus: Bus,
-  subject: string,
-  data: Uint8Array,
-  deadlineAtMs: number,
-  { headers, messageId = randomUUID(), waitForRoom = true }: DurablePublish = {},
-): Promise<void> {
+  const deadlineAtMs = performance.now() + deadlineMs;
   for (;;) {
     const leftMs = deadlineAtMs - performance.now();
     const timeout = Math.max(1, Math.min(ATTEMPT_TIMEOUT_MS, Math.ceil(leftMs)));
     try {
-      const publishing = { msgID: messageId, timeout, ...(headers && { headers }) };
-      await unlessDisconnected(bus, () => bus.js.publish(subject, data, publishing));
+      await unlessDisconnected(bus, () => bus.js.publish(subject, data, { msgID: messageId, timeout }));
       return;
     } catch (error) {
       if (!waitForRoom && streamIsFull(error)) throw error;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JsMsg } from "@nats-io/jetstream";
 import { type Bus, unlessDisconnected } from "./connect.ts";
-import { type ConsumeOptions, consumeSessions } from "./consumer-session.ts";
+import { type ConsumeOptions, consumeMessages } from "./consumer-session.ts";
 import { type BatchHandling, type HeldMessage, handleBatch } from "./handle-batch.ts";
 import { createWakeUp } from "./wake-up.ts";
 
@@ -31,7 +30,7 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
   let waiting: HeldMessage[] = [];
   let room = Promise.withResolvers<void>();
   let ended = false;
-  const consuming = consumeSessions(options, (message, isLive) => {
+  const consuming = consumeMessages(options, (message, isLive) => {
     const one: HeldMessage = {
       message,
       reply(send) {
@@ -82,15 +81,4 @@ async function returnMessages(bus: Bus, messages: readonly HeldMessage[]): Promi
   const flushed = unlessDisconnected(bus, () => bus.nc.flush()).catch(() => {});
   await Promise.race([flushed, sleep(RETURN_WITHIN_MS, undefined, { ref: false })]);
   for (const held of messages) held.reply((message) => message.nak());
-}
-
-/**
- * Calls `onMessage` for each message as it arrives; the callee acknowledges it. While a promise that it returned is
- * pending no further message is taken. Ends when the signal fires or the bus is closed. Creates stream and consumer when
- * they are missing, also after a wipe of the broker.
- */
-export function consumeMessages(
-  options: ConsumeOptions & { onMessage: (message: JsMsg) => void | Promise<void> },
-): Promise<void> {
-  return consumeSessions(options, options.onMessage);
 }

@@ -49,8 +49,12 @@ const PULL_EXPIRES_MS = 30_000;
 const HEARTBEAT_MS = 5_000;
 const CONSUMER_EXISTS = 10148;
 
-/** Takes messages until the signal fires or the bus is closed, in a new session after each break. Never rejects. */
-export async function consumeSessions(options: ConsumeOptions, onMessage: OnMessage): Promise<void> {
+/**
+ * Calls `onMessage` for each message as it arrives; the callee acknowledges it. While a promise that it returned is
+ * pending no further message is taken. Ends when the signal fires or the bus is closed, in a new session after each break.
+ * Creates stream and consumer when they are missing, also after a wipe of the broker. Never rejects.
+ */
+export async function consumeMessages(options: ConsumeOptions, onMessage: OnMessage): Promise<void> {
   const { bus, signal, onError, remakeAfterBreak = false } = options;
   using _ = measureConsumer(options);
   let remadeAfter = -1;

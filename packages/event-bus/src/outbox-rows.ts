@@ -6,19 +6,11 @@ export interface OutboxRow {
   bytes: Uint8Array;
 }
 
-/**
- * The rows of the ids in $1, locked in the order of their ids: replicas that change the same rows wait for each other
- * and never deadlock.
- */
-const lockedRows = (schema: string) =>
-  `locked as materialized (
-     select event_id from ${schema}.outbox where event_id = any($1::text[]) order by event_id for update)`;
-
 const CLAIM_ROWS = 500;
 const CLAIM_BYTES = 8 * 1024 * 1024;
-/** An event that is not settled is published again after this time; more than a listener needs for a batch. */
+/** An event that is not settled is published again after this time; more than the fan-out needs for a batch. */
 const PUBLISH_AGAIN_AFTER_S = 30;
-/** The wait grows with the age of the event, so that a listener that is down is not flooded. */
+/** The wait grows with the age of the event, so that a fan-out that is down is not flooded. */
 const MAX_WAIT_S = 600;
 
 /** Rows that exist already stay as they are. */
@@ -57,26 +49,13 @@ export async function claimDue(db: Queryable, schema: string, now: Date): Promis
   return rows.map(({ event_id: eventId, event: bytes }) => ({ eventId, bytes }));
 }
 
-/** Notes that `listener` has these events, and deletes those that all `required` listeners have. */
-export async function settleRows(
-  db: Queryable,
-  schema: string,
-  { listener, eventIds }: { listener: string; eventIds: readonly string[] },
-  required: readonly string[],
-): Promise<void> {
-  // A statement of its own, so that of two simultaneous notices the later one sees both and deletes the event.
-  if (required.length > 1)
-    await db.query(
-      `with ${lockedRows(schema)}
-       update ${schema}.outbox as outbox set settled_by = settled_by || $2::text
-       from locked where outbox.event_id = locked.event_id and not settled_by @> array[$2::text]`,
-      [eventIds, listener],
-    );
+/** Deletes the events with these ids. Replicas that delete the same rows wait for each other and never deadlock. */
+export async function deleteRows(db: Queryable, schema: string, eventIds: readonly string[]): Promise<void> {
   await db.query({
     name: `${schema}.outbox.settle`,
-    text: `with ${lockedRows(schema)}
-      delete from ${schema}.outbox as outbox using locked
-      where outbox.event_id = locked.event_id and settled_by || $2::text @> $3::text[]`,
-    values: [eventIds, listener, required],
+    text: `with locked as materialized (
+        select event_id from ${schema}.outbox where event_id = any($1::text[]) order by event_id for update)
+      delete from ${schema}.outbox as outbox using locked where outbox.event_id = locked.event_id`,
+    values: [eventIds],
   });
 }

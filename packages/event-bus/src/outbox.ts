@@ -11,13 +11,12 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { MAX_MESSAGE_BYTES, publishDurably } from "./batching-publisher.ts";
 import type { Bus } from "./connect.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { EVENT_LISTENERS, type EventListener, listenersOf } from "./listeners.ts";
-import { claimDue, insertRows, type OutboxRow, settleRows } from "./outbox-rows.ts";
+import { claimDue, deleteRows, insertRows, type OutboxRow } from "./outbox-rows.ts";
 import { receiveSettledNotices } from "./settled-notices.ts";
 
 /**
- * Events that a service must not lose, kept in its own Postgres schema until a settled notice of every listener says
- * that it has them. An accepted event thus survives a crash at any point, and a wiped broker.
+ * Events that a service must not lose, kept in its own Postgres schema until a settled notice says that the fan-out has
+ * them. An accepted event thus survives a crash at any point, and a wiped broker.
  */
 export interface Outbox extends AsyncDisposable {
   /**
@@ -36,14 +35,12 @@ interface OutboxOptions {
   pool: Pool;
   /**
    * Schema of the table `outbox (event_id text primary key, event bytea, accepted_at timestamptz, publish_after
-   * timestamptz, settled_by text[] default '{}')`.
+   * timestamptz)`.
    */
   schema: string;
   bus: Bus;
   /** The service's name: subjects are events.<source> and settled.<source>. */
   source: string;
-  /** Default: all declared listeners. */
-  listeners?: readonly EventListener[];
   onError: (error: unknown) => void;
 }
 
@@ -55,8 +52,7 @@ const MAX_PUBLISHING = 32;
 
 /** See `Outbox`. Disposing commits the events that were added, and waits at most 5 s for the broker to store them. */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { pool, schema, bus, source, listeners = EVENT_LISTENERS, onError } = options;
-  const required = listenersOf(source, listeners);
+  const { pool, schema, bus, source, onError } = options;
   const publishing = new Set<Promise<void>>();
 
   const publish = (rows: OutboxRow[]) =>
@@ -79,12 +75,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     },
   });
   const measure = measureQueue(pool, { queue: `${schema}.outbox`, table: `${schema}.outbox`, due: "publish_after" });
-  const settled = receiveSettledNotices({
-    bus,
-    source,
-    settle: (notice) => settleRows(pool, schema, notice, required),
-    onError,
-  });
+  const settle = (eventIds: readonly string[]) => deleteRows(pool, schema, eventIds);
+  const settled = receiveSettledNotices({ bus, source, settle, onError });
   return {
     async add(event) {
       const bytes = toBinary(WorkspaceEventSchema, event);

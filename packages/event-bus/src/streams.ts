@@ -36,8 +36,8 @@ const STREAMS: Readonly<Record<"CALLS" | "RECORDS" | "EVENTS" | "ATTEMPTS", Stre
   /** Usage, execution and audit records on their way to Postgres. */
   RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], maxBytes: 1024 ** 3, maxAgeMs: 7 * DAY_MS },
   /**
-   * Events on their way to their listeners, each with its own consumer. The stream never blocks: when full it
-   * drops the oldest events, which their outbox publishes again to the listeners that lack them.
+   * Events on their way to the fan-out. The stream never blocks: when full it drops the oldest events, which their outbox
+   * publishes again.
    */
   EVENTS: {
     subjects: ["events.>"],

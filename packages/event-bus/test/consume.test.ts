@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { connectBus } from "../src/connect.ts";
-import { consumeMessages } from "../src/consume.ts";
+import { consumeMessages } from "../src/consumer-session.ts";
 import { consumeRig, DURABLE, numbers, SUBJECT } from "./consume-rig.ts";
 
 test("a message is acknowledged only after it was handled, and its ack deadline is extended during slow handling", async () => {
@@ -156,7 +156,7 @@ test("single messages are acknowledged by their handler, which gets no more whil
   const stop = new AbortController();
   const gate = Promise.withResolvers<void>();
   const taken: string[] = [];
-  const done = consumeMessages({
+  const consumer = {
     bus: rig.bus,
     stream: "RECORDS",
     durable: DURABLE,
@@ -165,12 +165,12 @@ test("single messages are acknowledged by their handler, which gets no more whil
     ackWaitMs: 60_000,
     maxAckPending: 100,
     signal: stop.signal,
-    onError: (error) => rig.errors.push(error),
-    onMessage(message) {
-      taken.push(message.string());
-      message.ack();
-      return taken.length === 2 ? gate.promise : undefined;
-    },
+    onError: (error: unknown) => rig.errors.push(error),
+  } as const;
+  const done = consumeMessages(consumer, (message) => {
+    taken.push(message.string());
+    message.ack();
+    return taken.length === 2 ? gate.promise : undefined;
   });
   await eventually(() => expect(taken.length).toBe(2));
   await rig.bus.nc.flush();

@@ -8,12 +8,12 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { testNats } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { type Bus, connectBus } from "../src/connect.ts";
-import { consumeEvents, type EventListener } from "../src/listeners.ts";
+import { consumeBatches } from "../src/consume.ts";
 import { createOutbox, type Outbox } from "../src/outbox.ts";
+import { createSettledNotices } from "../src/settled-notices.ts";
 import { ensureStreams } from "../src/streams.ts";
 
 export const SOURCE = "source";
-export const RECEIVER: EventListener = { name: "receiver", subject: "events.>" };
 
 export function event(eventId: string, dataJson = "{}", created = new Date(), workspaceId = "w"): WorkspaceEvent {
   const seconds = BigInt(Math.floor(created.getTime() / 1000));
@@ -25,8 +25,8 @@ export function eventOfTen(eventId: string, index: number): WorkspaceEvent {
   return event(eventId, "{}", new Date(), `w${index % 10}`);
 }
 
-/** A broker, a database and an outbox on them, whose events `listeners` may receive. */
-export async function outboxRig(listeners: readonly EventListener[] = [RECEIVER]) {
+/** A broker, a database and an outbox on them. */
+export async function outboxRig() {
   await using resources = new AsyncDisposableStack();
   const server = resources.use(await testNats());
   const database = resources.use(await testDatabase());
@@ -35,45 +35,48 @@ export async function outboxRig(listeners: readonly EventListener[] = [RECEIVER]
   );
   await pool.query(`create schema source;
     create table source.outbox (event_id text primary key, event bytea not null, accepted_at timestamptz not null,
-      publish_after timestamptz not null, settled_by text[] not null default '{}')`);
+      publish_after timestamptz not null)`);
   const errors: unknown[] = [];
   const bus = resources.use(await connectBus({ servers: server.url, name: "test" }));
   await ensureStreams(bus);
   const owned = resources.move();
-  const outboxOn = (on: Bus, through: Pool = pool, declared = listeners): Outbox =>
+  const outboxOn = (on: Bus, through: Pool = pool): Outbox =>
     owned.use(
       createOutbox({
         pool: through,
         schema: "source",
         bus: on,
         source: SOURCE,
-        listeners: declared,
         onError: (error) => errors.push(error),
       }),
     );
   /** Receives until the rig is disposed or `stop` is called, and appends the events to `received`. */
-  function receiver(settle: boolean, listener = listeners[0] ?? RECEIVER, on: Bus = bus) {
+  function receiver(settle: boolean, on: Bus = bus) {
     const received: string[] = [];
     const stopping = new AbortController();
-    const done = consumeEvents({
+    const notices = createSettledNotices(on);
+    const done = consumeBatches({
       bus: on,
-      listener,
+      stream: "EVENTS",
+      durable: "receiver",
+      filterSubject: "events.>",
       maxMessages: 10,
       ackWaitMs: 5_000,
       maxAckPending: 100,
       signal: stopping.signal,
       onError: (error) => errors.push(error),
-      async handle(messages, noteSettled) {
+      async handle(messages) {
         for (const { data, subject } of messages) {
           const eventIds = fromBinary(WorkspaceEventBatchSchema, data).events.map((one) => one.eventId);
           received.push(...eventIds);
-          if (settle) noteSettled(subject, eventIds);
+          if (settle) for (const eventId of eventIds) notices.note(subject, eventId);
         }
       },
     });
     const stop = async () => {
       stopping.abort();
       await done;
+      notices[Symbol.dispose]();
     };
     owned.defer(stop);
     return { received, stop };
@@ -87,14 +90,14 @@ export async function outboxRig(listeners: readonly EventListener[] = [RECEIVER]
     outboxOn,
     outbox: outboxOn(bus),
     receiver,
-    /** The events that the first listener receives; the list grows. */
+    /** The events that are received; the list grows. */
     receive: (settle: boolean) => receiver(settle).received,
     async rows(): Promise<string[]> {
       return (await pool.query("select event_id from source.outbox order by 1")).rows.map((row) => row.event_id);
     },
-    async settledBy(eventId: string): Promise<string[]> {
-      const { rows } = await pool.query("select settled_by from source.outbox where event_id = $1", [eventId]);
-      return rows[0]?.settled_by ?? [];
+    settle(eventId: string): void {
+      using notices = createSettledNotices(bus);
+      notices.note(`events.${SOURCE}`, eventId);
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

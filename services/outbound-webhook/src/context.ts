@@ -37,7 +37,6 @@ export interface Context {
   cancelWaiting: (key: EndpointKey) => Promise<void>;
   replaySteps: ReplaySteps;
   replayWakeUp: WakeUp;
-  announceReplay: () => void;
   announceWork: () => void;
   now: () => Date;
 }
@@ -72,7 +71,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     secretBox: createSecretBox({ keys: sealingKeys }),
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
     deliveries: createSingleDeliveryStore(queuePool, queue),
-    fanOut: createFanOut(queuePool, queue),
+    fanOut: createFanOut(queuePool, queue, announceWork),
     cancelStore,
     cancelWakeUp,
     async cancelWaiting(key) {
@@ -87,7 +86,6 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     },
     replaySteps: createReplaySteps(queuePool, queue),
     replayWakeUp,
-    announceReplay: () => replayWakeUp.signal(),
     announceWork,
     now,
   };

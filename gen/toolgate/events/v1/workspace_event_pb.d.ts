@@ -111,8 +111,8 @@ export declare type WorkspaceEvent = Message<"toolgate.events.v1.WorkspaceEvent"
 export declare const WorkspaceEventSchema: GenMessage<WorkspaceEvent>;
 
 /**
- * Subject settled.<source service> (not stored): events that a listener has in its own database. The source deletes an
- * event from its outbox once every listener that must have it has reported it.
+ * Subject settled.<source service> (not stored): events that the fan-out has in its own database. The source deletes them
+ * from its outbox.
  *
  * @generated from message toolgate.events.v1.EventsSettled
  */
@@ -123,9 +123,10 @@ export declare type EventsSettled = Message<"toolgate.events.v1.EventsSettled"> 
   eventIds: string[];
 
   /**
-   * The listener's name, which is also the name of its durable consumer.
+   * Not used any more.
    *
-   * @generated from field: string listener = 2;
+   * @generated from field: string listener = 2 [deprecated = true];
+   * @deprecated
    */
   listener: string;
 };

@@ -1,9 +1,9 @@
 import { fromBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
+import { consumeBatches } from "@toolgate/event-bus/consume";
 import { TryLaterError } from "@toolgate/event-bus/handle-batch";
-import { consumeEvents, FAN_OUT } from "@toolgate/event-bus/listeners";
 import { parkMessages } from "@toolgate/event-bus/parked-messages";
-import type { NoteSettled } from "@toolgate/event-bus/settled-notices";
+import { createSettledNotices, type NoteSettled } from "@toolgate/event-bus/settled-notices";
 import {
   type WorkspaceEvent,
   WorkspaceEventBatchSchema,
@@ -21,7 +21,6 @@ interface FanOutOptions {
   bus: Bus;
   pool: Pool;
   fanOut: FanOut;
-  announceWork: () => void;
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
@@ -53,19 +52,25 @@ const MAX_ACK_PENDING = 1_000;
 const EVENTS_PER_TRANSACTION = 200;
 const BYTES_PER_TRANSACTION = 8 * 1024 * 1024;
 
-/** Turns published events into deliveries until the signal fires. */
-export function runFanOutConsumer(options: FanOutOptions): Promise<void> {
+/**
+ * Turns published events into deliveries until the signal fires. An event may come more than once; it is published again
+ * until it has been noted as settled.
+ */
+export async function runFanOutConsumer(options: FanOutOptions): Promise<void> {
   const { bus, signal, onError } = options;
-  return consumeEvents({
+  using notices = createSettledNotices(bus);
+  const running: RunningFanOut = { ...options, noteSettled: notices.note };
+  await consumeBatches({
     bus,
-    listener: FAN_OUT,
+    stream: "EVENTS",
+    durable: "outbound-webhook-fan-out",
+    filterSubject: "events.>",
     maxMessages: MESSAGES_PER_BATCH,
     ackWaitMs: ACK_WAIT_MS,
     maxAckPending: MAX_ACK_PENDING,
     signal,
     onError,
-    async handle(messages, noteSettled) {
-      const running: RunningFanOut = { ...options, noteSettled };
+    async handle(messages) {
       const { pending, refused } = read(messages, options.now());
       const locked: string[] = [];
       for (const part of partsOf(pending)) locked.push(...(await storeUnlocked(part, running)));
@@ -155,27 +160,21 @@ async function storeOrPark(
 async function store(
   pending: readonly PendingEvent[],
   lockTimeoutMs: number,
-  { fanOut, now, announceWork, noteSettled }: RunningFanOut,
+  { fanOut, now, noteSettled }: RunningFanOut,
 ): Promise<void> {
-  const deliveries = await fanOut(
+  await fanOut(
     pending.map(({ event }) => event),
     now(),
     lockTimeoutMs,
   );
-  for (const { span } of pending) span?.end();
-  for (const [subject, own] of Map.groupBy(pending, (one) => one.subject))
-    noteSettled(
-      subject,
-      own.map(({ event }) => event.id),
-    );
-  if (deliveries > 0) announceWork();
+  for (const { subject, event, span } of pending) {
+    span?.end();
+    noteSettled(subject, event.id);
+  }
 }
 
 async function park(refused: readonly Refused[], { pool, now, noteSettled, onError }: RunningFanOut): Promise<void> {
   onError(new Error(`${refused.length} messages parked, the first because: ${refused[0]?.reason}`));
   await parkMessages(pool, SCHEMA, refused, now());
-  for (const [subject, own] of Map.groupBy(refused, (one) => one.subject)) {
-    const eventIds = own.flatMap(({ eventId = [] }) => eventId);
-    noteSettled(subject, eventIds);
-  }
+  for (const { subject, eventId } of refused) if (eventId !== undefined) noteSettled(subject, eventId);
 }

@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { createBatchingPublisher } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { consumeMessages } from "@toolgate/event-bus/consume";
+import { consumeMessages } from "@toolgate/event-bus/consumer-session";
 import { type Attempt, AttemptBatchSchema, type AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import pLimit from "p-limit";
 import { encodeResults, REPORT_DEADLINE_MS, RESULTS_PER_MESSAGE, sizeOfResult } from "./result-batch.ts";
@@ -23,13 +23,6 @@ const ACK_WAIT_MS = 5_000;
 const MAX_MESSAGES_AHEAD = 8;
 const ATTEMPTS_PER_MESSAGE_AHEAD = 32;
 const MAX_ACK_PENDING = 20_000;
-
-/** The part of a message from the broker that a worker needs. */
-interface Message {
-  data: Uint8Array;
-  redelivered: boolean;
-  ack(): void;
-}
 
 /**
  * Makes attempts until the signal fires, then finishes and reports those that have begun, and reports the others as not
@@ -62,7 +55,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     running.add(ended);
     return begun.promise;
   }
-  await consumeMessages({
+  const consumer = {
     bus,
     stream: "ATTEMPTS",
     durable: "outbound-webhook-workers",
@@ -72,14 +65,14 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     maxAckPending: MAX_ACK_PENDING,
     signal,
     onError,
-    // The next message is taken when the last series of this one has begun.
-    async onMessage(message: Message) {
-      message.ack();
-      // Another worker had it before and may have made its attempts.
-      if (message.redelivered) return;
-      const series = Map.groupBy(readAttempts(message.data, onError), ({ endpointId }) => endpointId);
-      await Promise.all([...series.values()].map(start));
-    },
+  } as const;
+  // The next message is taken when the last series of this one has begun.
+  await consumeMessages(consumer, async (message) => {
+    message.ack();
+    // Another worker had it before and may have made its attempts.
+    if (message.redelivered) return;
+    const series = Map.groupBy(readAttempts(message.data, onError), ({ endpointId }) => endpointId);
+    await Promise.all([...series.values()].map(start));
   });
   await Promise.all(running);
 }

@@ -82,7 +82,9 @@ describe("faults", { timeout: TEST_MS }, () => {
     await allDelivered(EVENTS);
     const received = eventsReceived();
     expect(new Set(received).size).toBe(EVENTS);
-    expect(received.length - EVENTS).toBeLessThanOrEqual(WORKSPACES * 5);
+    // What the killed worker had made of its series without reporting it is made once more.
+    const times = [...Map.groupBy(received, (id) => id).values()].map((requests) => requests.length);
+    expect(Math.max(...times)).toBeLessThanOrEqual(2);
   });
 
   it("[OUT-57] a broker that is wiped under load loses no delivery", async () => {

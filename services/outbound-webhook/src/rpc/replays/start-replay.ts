@@ -30,7 +30,7 @@ export const startReplay: Handler<Context, typeof ReplayService.method.startRepl
     await auditReplay(client, result.replayId, { principal, at: now, action: "replay.start" });
     return result.replayId;
   });
-  context.announceReplay();
+  context.replayWakeUp.signal();
   return { replayId: BigInt(replayId) };
 };
 

@@ -10,17 +10,18 @@ import { QUEUE_TABLES } from "../queue.ts";
 
 /**
  * Stores events and makes their deliveries, in one transaction. It waits for another one's locks for at most `lockTimeoutMs`
- * (default: as long as a statement may take). Resolves with the number of new deliveries.
+ * (default: as long as a statement may take). Resolves once they are on disk.
  */
-export type FanOut = (events: readonly StoredEvent[], now: Date, lockTimeoutMs?: number) => Promise<number>;
+export type FanOut = (events: readonly StoredEvent[], now: Date, lockTimeoutMs?: number) => Promise<void>;
 
 /**
  * The lock comes first, so that the next statement sees the endpoints' current state: an endpoint that is being
  * deactivated at the same time gets the event only if it is still active after the lock. An event that is too late
  * for its own partition is stored under the time of its arrival; a repeated report finds it in `moved_event` or in
- * the partition of its own time.
+ * the partition of its own time. New deliveries are announced as soon as the locks are released, and may be claimed
+ * before they are on disk: if the database crashes in between, their events are fanned out again.
  */
-export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
+export function createFanOut(pool: Pool, queue: FairQueue, announceWork: () => void): FanOut {
   const text = fanOutText(queue);
   return async (events, now, lockTimeoutMs) => {
     const current = currentTrace();
@@ -45,9 +46,13 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
         ],
       },
     ];
-    const options = { unlockEarly: true, ...(lockTimeoutMs !== undefined && { lockTimeoutMs }) };
-    const [, result] = await pipelined(pool, statements, options);
-    return result?.rows[0].deliveries ?? 0;
+    await pipelined(pool, statements, {
+      unlockEarly: true,
+      ...(lockTimeoutMs !== undefined && { lockTimeoutMs }),
+      onResults([, fannedOut]) {
+        if (fannedOut?.rows[0].has_deliveries) announceWork();
+      },
+    });
   };
 }
 
@@ -111,5 +116,5 @@ queued as materialized (
   from new_deliveries
 ),
 ${addParts(queue)}
-select count(*)::integer as deliveries from queued`;
+select exists (select from queued) as has_deliveries`;
 }
