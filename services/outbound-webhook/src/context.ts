@@ -71,7 +71,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     secretBox: createSecretBox({ keys: sealingKeys }),
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
     deliveries: createSingleDeliveryStore(queuePool, queue),
-    fanOut: createFanOut(queuePool, queue, announceWork),
+    fanOut: createFanOut(queuePool, queue),
     cancelStore,
     cancelWakeUp,
     async cancelWaiting(key) {

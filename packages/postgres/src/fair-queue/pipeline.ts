@@ -44,15 +44,14 @@ interface TransactionOptions {
    */
   sendBefore?: number;
   /**
-   * Called with the results as soon as there are all, while the commit is under way, or with `unlockEarly` once the locks are
-   * released: the commit may still fail, or be undone by a crash. Only for what need not be undone then. What it throws is
-   * thrown after the commit.
+   * Called with the results as soon as there are all, while the commit is under way: it may still fail, or be undone by a
+   * crash. Only for what need not be undone then. What it throws is thrown after the commit.
    */
   onResults?: (results: pg.QueryResult[]) => void;
 }
 
 /** Flushing this message to disk also flushes everything before it. */
-const FLUSH = "select pg_logical_emit_message(true, 'fair_queue', '')";
+const COMMIT_UNLOCKING_EARLY = "commit; select pg_logical_emit_message(true, 'fair_queue', '')";
 
 /**
  * Runs the statements as one transaction in one round trip: all are sent together, including the commit. A later
@@ -74,20 +73,16 @@ export function pipelined(
     stream.cork();
     const begun = client.query(beginText(options));
     const running = statements.map((statement) => client.query(statement));
-    const ended = client.query("commit");
-    const flushed = unlockEarly ? client.query(FLUSH) : undefined;
+    const ended = client.query(unlockEarly ? COMMIT_UNLOCKING_EARLY : "commit");
     stream.uncork();
-    const early = Promise.all(running).then(async (results) => {
-      if (unlockEarly) await ended;
-      onResults?.(results);
-    });
+    const resultsHandled = onResults && Promise.all(running).then(onResults);
     // When a statement fails, this is the same failure.
-    early.catch(() => {});
-    const outcomes = await Promise.allSettled([begun, ...running, ended, flushed]);
+    resultsHandled?.catch(() => {});
+    const outcomes = await Promise.allSettled([begun, ...running, ended]);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (!failed) {
-      await early;
-      return Promise.all(running);
+      await resultsHandled;
+      return outcomes.slice(1, -1).map((outcome) => (outcome as PromiseFulfilledResult<pg.QueryResult>).value);
     }
     if (!(failed.reason instanceof pg.DatabaseError)) discard(failed.reason);
     throw failed.reason;

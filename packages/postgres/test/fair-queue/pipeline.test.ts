@@ -45,26 +45,6 @@ describe("a pipelined transaction", () => {
     expect(counted.rows).toEqual([{ items: 1 }]);
   });
 
-  it("that unlocks early passes on its results once others can claim what it has changed", async () => {
-    await rig.sql(`create function work.commit_slowly() returns trigger language plpgsql as
-      $$ begin perform pg_sleep(0.2); return null; end $$;
-      create constraint trigger slowly after insert on work.queue_item deferrable initially deferred
-      for each row execute function work.commit_slowly()`);
-    await rig.sql("insert into work.queue_group (group_id) values ('a')");
-    const lock = { name: "", text: "select from work.queue_group for update", values: [] };
-    const insert = {
-      name: "",
-      text: "insert into work.queue_item values (gen_random_uuid(), 'a', 1, $1, $1)",
-      values: [NOW],
-    };
-    const found = Promise.withResolvers<unknown>();
-    const look = "select from work.queue_item i join work.queue_group g using (group_id) for update of g skip locked";
-    const onResults = () => found.resolve(rig.pool.query(look).then(({ rowCount }) => rowCount));
-    await pipelined(rig.pool, [lock, insert], { unlockEarly: true, onResults });
-    await rig.sql("drop function work.commit_slowly cascade");
-    expect(await found.promise).toBe(1);
-  });
-
   it("a later statement sees what was committed while an earlier one waited for its lock", async () => {
     await rig.add([{ groupId: "a", memberId: 1, dueAt: NOW }]);
     const holder = await rig.pool.connect();

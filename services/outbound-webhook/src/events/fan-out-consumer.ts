@@ -21,6 +21,7 @@ interface FanOutOptions {
   bus: Bus;
   pool: Pool;
   fanOut: FanOut;
+  announceWork: () => void;
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
@@ -160,9 +161,9 @@ async function storeOrPark(
 async function store(
   pending: readonly PendingEvent[],
   lockTimeoutMs: number,
-  { fanOut, now, noteSettled }: RunningFanOut,
+  { fanOut, now, announceWork, noteSettled }: RunningFanOut,
 ): Promise<void> {
-  await fanOut(
+  const deliveries = await fanOut(
     pending.map(({ event }) => event),
     now(),
     lockTimeoutMs,
@@ -171,6 +172,7 @@ async function store(
     span?.end();
     noteSettled(subject, event.id);
   }
+  if (deliveries > 0) announceWork();
 }
 
 async function park(refused: readonly Refused[], { pool, now, noteSettled, onError }: RunningFanOut): Promise<void> {

@@ -9,14 +9,14 @@ const MAX_REPORTS = 200;
 
 /** Only the fields that the catalogue documents are stored and sent. */
 export const reportEvents: Handler<Context, typeof EventService.method.reportEvents> = async (
-  { fanOut, now },
+  { fanOut, announceWork, now },
   { reports },
 ) => {
   if (reports.length === 0 || reports.length > MAX_REPORTS) throw invalidArgument(`reports: from 1 to ${MAX_REPORTS}`);
   const at = now();
   const outcomes = reports.map((report, index) => eventsOf(report, index, at));
   const events = new Map(outcomes.flatMap((outcome) => (typeof outcome === "number" ? [] : outcome)).map(byId));
-  if (events.size > 0) await fanOut([...events.values()], at);
+  if (events.size > 0 && (await fanOut([...events.values()], at)) > 0) announceWork();
   return {
     answers: outcomes.map((outcome) =>
       typeof outcome === "number" ? { notSent: outcome } : { eventIds: outcome.map(({ id }) => id) },

@@ -10,18 +10,17 @@ import { QUEUE_TABLES } from "../queue.ts";
 
 /**
  * Stores events and makes their deliveries, in one transaction. It waits for another one's locks for at most `lockTimeoutMs`
- * (default: as long as a statement may take). Resolves once they are on disk.
+ * (default: as long as a statement may take). Resolves with the number of new deliveries.
  */
-export type FanOut = (events: readonly StoredEvent[], now: Date, lockTimeoutMs?: number) => Promise<void>;
+export type FanOut = (events: readonly StoredEvent[], now: Date, lockTimeoutMs?: number) => Promise<number>;
 
 /**
  * The lock comes first, so that the next statement sees the endpoints' current state: an endpoint that is being
  * deactivated at the same time gets the event only if it is still active after the lock. An event that is too late
  * for its own partition is stored under the time of its arrival; a repeated report finds it in `moved_event` or in
- * the partition of its own time. New deliveries are announced as soon as the locks are released, and may be claimed
- * before they are on disk: if the database crashes in between, their events are fanned out again.
+ * the partition of its own time.
  */
-export function createFanOut(pool: Pool, queue: FairQueue, announceWork: () => void): FanOut {
+export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
   const text = fanOutText(queue);
   return async (events, now, lockTimeoutMs) => {
     const current = currentTrace();
@@ -46,13 +45,9 @@ export function createFanOut(pool: Pool, queue: FairQueue, announceWork: () => v
         ],
       },
     ];
-    await pipelined(pool, statements, {
-      unlockEarly: true,
-      ...(lockTimeoutMs !== undefined && { lockTimeoutMs }),
-      onResults([, fannedOut]) {
-        if (fannedOut?.rows[0].has_deliveries) announceWork();
-      },
-    });
+    const options = { unlockEarly: true, ...(lockTimeoutMs !== undefined && { lockTimeoutMs }) };
+    const [, result] = await pipelined(pool, statements, options);
+    return result?.rows[0].deliveries ?? 0;
   };
 }
 
@@ -116,5 +111,5 @@ queued as materialized (
   from new_deliveries
 ),
 ${addParts(queue)}
-select exists (select from queued) as has_deliveries`;
+select count(*)::integer as deliveries from queued`;
 }
