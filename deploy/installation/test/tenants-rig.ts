@@ -34,6 +34,7 @@ export interface Things {
   deliveryId: string;
   replayId: string;
   executionId: string;
+  proposalId: string;
   hookId: string;
   hookDeliveryId: string;
   dataSourceUrl: string;
@@ -70,19 +71,23 @@ export async function twoTenants(): Promise<Tenants> {
   };
 }
 
-async function callerOf(
-  toolgate: RunningToolgate,
-  { email, password }: { email: string; password: string },
-  workspace: string,
-): Promise<Tenant["call"]> {
-  const post = (rpc: string, body: object, token?: string) =>
-    toolgate.request(`/toolgate.${rpc}`, {
+type Account = { email: string; password: string };
+
+async function callerOf(toolgate: RunningToolgate, account: Account, workspace: string): Promise<Tenant["call"]> {
+  const post = await posterOf(toolgate, account);
+  return (rpc, request) => post(`/toolgate.${rpc}`, { workspace, ...request });
+}
+
+/** Posts JSON as a signed-in user. */
+async function posterOf(toolgate: RunningToolgate, { email, password }: Account) {
+  const post = (path: string, body: object, token?: string) =>
+    toolgate.request(path, {
       method: "POST",
       headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
       body: JSON.stringify(body),
     });
-  const { body } = await post("key_auth.v1.SessionService/Login", { email, password });
-  return (rpc, request) => post(rpc, { workspace, ...request }, String(body.token));
+  const { body } = await post("/toolgate.key_auth.v1.SessionService/Login", { email, password });
+  return (path: string, request: object) => post(path, request, String(body.token));
 }
 
 async function makeThings(toolgate: RunningToolgate): Promise<Things> {
@@ -119,6 +124,7 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
     ratePerSecond: 10,
   });
   const { hookId, hookDeliveryId } = await receiveCall(toolgate);
+  const proposalId = await proposed(toolgate);
   const executionId = await settled(toolgate, { keyId, replayId });
   return {
     keyId,
@@ -129,11 +135,22 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
     deliveryId: delivery.id,
     replayId,
     executionId,
+    proposalId,
     hookId,
     hookDeliveryId,
     dataSourceUrl: toolgate.databaseUrl,
     receiverUrl: `${toolgate.receiver.url}/elsewhere`,
   };
+}
+
+/** Asks the builder assistant, whose model follows its script, for a change of the tool. */
+async function proposed(toolgate: RunningToolgate): Promise<string> {
+  const { account, pool } = toolgate;
+  const post = await posterOf(toolgate, account);
+  const message = `Release ${MARKER} for everyone`;
+  await post("/chat/index", { tenant: account.workspace, chat_id: MARKER, assistant: "@builder", message });
+  const { rows } = await pool.query("select id from tool_runner.proposals where chat_id = $1", [MARKER]);
+  return rows[0].id;
 }
 
 /** Makes a hook and sends it a call, and one that is refused; resolves once its target has ended and both are in its logs. */
