@@ -13,7 +13,7 @@ const SOURCES = [
   "services/console/*.{ts,html,json}",
   "services/console/src/**/*.*",
   "gen/toolgate/**/*.js",
-  "packages/{api-examples,rules}/src/**/*.ts",
+  "packages/{api-examples,chat-client,chat-widget,rules}/src/**/*.ts",
 ];
 const HASH_FILE = `${HERE}built/.sources`;
 const COMPRESSED = /\.(?:js|css|html)$/;

@@ -111,6 +111,11 @@ export const ATTEMPTS: Record<string, Attempt> = {
   "chat.v1.AssistantService/DeleteAssistant": { request: () => ({ name: SPARE_ASSISTANT }), foreign: 404 },
   "chat.v1.AssistantService/GetChatSettings": { request: () => ({}), foreign: 200 },
   "chat.v1.AssistantService/UpdateChatSettings": { request: () => ({ tokensPerDay: "7" }), foreign: 200 },
+  "chat.v1.ChatLogService/ListChats": listing,
+  "chat.v1.ChatLogService/GetToolCall": {
+    request: ({ callId }) => ({ chatId: MARKER, callId }),
+    foreign: 404,
+  },
   "chat.v1.ModelService/ListModels": listing,
   "chat.v1.ModelService/GetUsage": listing,
   "chat.v1.ModelService/SaveModel": {

@@ -37,6 +37,8 @@ export interface Things {
   proposalId: string;
   hookId: string;
   hookDeliveryId: string;
+  /** Of a tool, in the chat. */
+  callId: string;
   dataSourceUrl: string;
   receiverUrl: string;
 }
@@ -71,23 +73,19 @@ export async function twoTenants(): Promise<Tenants> {
   };
 }
 
-type Account = { email: string; password: string };
-
-async function callerOf(toolgate: RunningToolgate, account: Account, workspace: string): Promise<Tenant["call"]> {
-  const post = await posterOf(toolgate, account);
-  return (rpc, request) => post(`/toolgate.${rpc}`, { workspace, ...request });
-}
-
-/** Posts JSON as a signed-in user. */
-async function posterOf(toolgate: RunningToolgate, { email, password }: Account) {
-  const post = (path: string, body: object, token?: string) =>
-    toolgate.request(path, {
+async function callerOf(
+  toolgate: RunningToolgate,
+  { email, password }: { email: string; password: string },
+  workspace: string,
+): Promise<Tenant["call"]> {
+  const post = (rpc: string, body: object, token?: string) =>
+    toolgate.request(`/toolgate.${rpc}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
       body: JSON.stringify(body),
     });
-  const { body } = await post("/toolgate.key_auth.v1.SessionService/Login", { email, password });
-  return (path: string, request: object) => post(path, request, String(body.token));
+  const { body } = await post("key_auth.v1.SessionService/Login", { email, password });
+  return (rpc, request) => post(rpc, { workspace, ...request }, String(body.token));
 }
 
 async function makeThings(toolgate: RunningToolgate): Promise<Things> {
@@ -125,6 +123,7 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
   });
   const { hookId, hookDeliveryId } = await receiveCall(toolgate);
   const proposalId = await proposed(toolgate);
+  const callId = await chatWithTool(toolgate);
   const executionId = await settled(toolgate, { keyId, replayId });
   return {
     keyId,
@@ -138,19 +137,10 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
     proposalId,
     hookId,
     hookDeliveryId,
+    callId,
     dataSourceUrl: toolgate.databaseUrl,
     receiverUrl: `${toolgate.receiver.url}/elsewhere`,
   };
-}
-
-/** Asks the builder assistant, whose model follows its script, for a change of the tool. */
-async function proposed(toolgate: RunningToolgate): Promise<string> {
-  const { account, pool } = toolgate;
-  const post = await posterOf(toolgate, account);
-  const message = `Release ${MARKER} for everyone`;
-  await post("/chat/index", { tenant: account.workspace, chat_id: MARKER, assistant: "@builder", message });
-  const { rows } = await pool.query("select id from tool_runner.proposals where chat_id = $1", [MARKER]);
-  return rows[0].id;
 }
 
 /** Makes a hook and sends it a call, and one that is refused; resolves once its target has ended and both are in its logs. */
@@ -183,6 +173,43 @@ async function receiveCall(toolgate: RunningToolgate): Promise<{ hookId: string;
   return { hookId, hookDeliveryId };
 }
 
+/** Sends a message of the administrator to an assistant. Resolves with the headers of his login. */
+async function say({ account, request }: RunningToolgate, message: object): Promise<{ authorization: string }> {
+  const { email, password, workspace: tenant } = account;
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    request(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const login = await post("/toolgate.key_auth.v1.SessionService/Login", {
+    email,
+    password,
+    tokenKind: "TOKEN_KIND_JWT",
+  });
+  const headers = { authorization: `Bearer ${login.body.token}` };
+  const sent = await post("/chat/index", { tenant, ...message }, headers);
+  if (sent.status !== 200) throw new Error(`the chat failed: ${sent.text}`);
+  return headers;
+}
+
+/** The call of a tool in a chat of the administrator's, whose id is the marker too. */
+async function chatWithTool(toolgate: RunningToolgate): Promise<string> {
+  const headers = await say(toolgate, { chat_id: MARKER, message: `run ${MARKER} with {}`, test_mode: true });
+  const since = new Date(0).toISOString();
+  const chat = new URLSearchParams({ tenant: toolgate.account.workspace, chat_id: MARKER, since });
+  const { text } = await toolgate.request(`/chat/resume?${chat}`, { headers });
+  return /event: tool_start\ndata: \{"id":"([^"]+)"/.exec(text)?.[1] ?? "";
+}
+
+/** Asks the builder assistant, whose model follows its script, for a change of the tool. */
+async function proposed(toolgate: RunningToolgate): Promise<string> {
+  const chatId = `${MARKER}-builder`;
+  await say(toolgate, { chat_id: chatId, assistant: "@builder", message: `Release ${MARKER} for everyone` });
+  const { rows } = await toolgate.pool.query("select id from tool_runner.proposals where chat_id = $1", [chatId]);
+  return rows[0].id;
+}
+
 /** Resolves with the id of the run once all reported events are stored and nothing is under way. */
 function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string; replayId: string }): Promise<string> {
   const listed = <T>(rpc: string, request: object) => toolgate.manage<T>(rpc, request as Record<string, unknown>);
@@ -210,8 +237,8 @@ function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string
        union all select from chat.audit_outbox`,
     );
     const done = replay.state === "REPLAY_STATE_DONE" && !replay.outstanding && audited && unsent.rowCount === 0;
-    // Those of the key and of the hook.
-    return (done && calls.length > 0 && executions.length === 2 && executions[0]?.id) || false;
+    // Those of the key, the hook and the chat.
+    return (done && calls.length > 0 && executions.length === 3 && executions[0]?.id) || false;
   });
 }
 

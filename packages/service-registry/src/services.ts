@@ -1,5 +1,6 @@
 import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
+import { ChatLogService } from "@toolgate/gen/toolgate/chat/v1/chat_log_pb";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
@@ -94,7 +95,7 @@ export const SERVICES = {
     variables: [],
   },
   chat: {
-    rpcs: [ChatService, AssistantService, ModelService, AssistantRunService],
+    rpcs: [ChatService, ChatLogService, AssistantService, ModelService, AssistantRunService],
     hotCalls: [],
     schema: "chat",
     needs: ["postgres", "nats", "sealing-keys"],

@@ -11,6 +11,7 @@ import * as v from "valibot";
 import { LoginPage } from "./pages/login/login.tsx";
 import { Failed, NoAccess, NotFound } from "./pages/shell/messages.tsx";
 import { Shell } from "./pages/shell/shell.tsx";
+import { Search as AssistantSearch } from "./routes/assistant.ts";
 import { Search as AuditSearch } from "./routes/audit.ts";
 import { Search as DeliveriesSearch } from "./routes/deliveries.ts";
 import { Search as EndpointsSearch } from "./routes/endpoints.ts";
@@ -77,6 +78,20 @@ const tool = createRoute({
   path: "/tools/$name",
   validateSearch: ToolSearch,
   component: lazyRouteComponent(() => import("./pages/tool/tool-page.tsx"), "ToolPage"),
+});
+
+const assistants = createRoute({
+  getParentRoute: () => shell,
+  path: "/assistants",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/assistants/assistants-page.tsx"), "AssistantsPage"),
+});
+
+const assistant = createRoute({
+  getParentRoute: () => shell,
+  path: "/assistants/$name",
+  validateSearch: AssistantSearch,
+  component: lazyRouteComponent(() => import("./pages/assistant/assistant-page.tsx"), "AssistantPage"),
 });
 
 const runs = createRoute({
@@ -195,7 +210,7 @@ const pages = managed.addChildren([
 
 export const router = createRouter({
   basepath: "/manage",
-  routeTree: root.addChildren([login, shell.addChildren([index, tools, tool, pages])]),
+  routeTree: root.addChildren([login, shell.addChildren([index, tools, tool, assistants, assistant, pages])]),
   parseSearch,
   stringifySearch,
   defaultErrorComponent: Failed,

@@ -7,7 +7,7 @@ import {
 } from "../running-toolgate.ts";
 import { type EventStream, openStream } from "./client.ts";
 
-const TOOLS: Record<string, Record<string, unknown>> = {
+export const TOOLS: Record<string, Record<string, unknown>> = {
   greet: {
     external_api: true,
     description: "Greets a person.",

@@ -1,6 +1,6 @@
 import { plain, type RecordedRequest, type Script } from "../../../../services/chat/test/model-servers/script.ts";
 import { startOpenAiServer } from "../../../../services/chat/test/model-servers/server.ts";
-import type { Setup, TopologyKind } from "../running-toolgate.ts";
+import type { RunningToolgate, Setup, TopologyKind } from "../running-toolgate.ts";
 import { type ChatFrontDoor, openChat, saveAssistant } from "./front-door.ts";
 
 const WORDS = 60;
@@ -23,15 +23,32 @@ export interface Storyteller extends AsyncDisposable {
 /** An installation whose default assistant is the storyteller. */
 export async function openStories(kind: TopologyKind, setup: Setup = {}): Promise<[ChatFrontDoor, Storyteller]> {
   await using resources = new AsyncDisposableStack();
-  const server = resources.use(await startOpenAiServer());
   const door = resources.use(await openChat(kind, setup));
-  await door.toolgate.manage("chat.v1.ModelService/SaveModel", {
+  const story = await startStoryteller(door.toolgate);
+  const owned = resources.move();
+  return [
+    door,
+    {
+      ...story,
+      async [Symbol.asyncDispose]() {
+        await owned.disposeAsync();
+        await story[Symbol.asyncDispose]();
+      },
+    },
+  ];
+}
+
+/** Makes the storyteller the default assistant of an installation that has the tool greet. */
+export async function startStoryteller(toolgate: RunningToolgate): Promise<Storyteller> {
+  await using resources = new AsyncDisposableStack();
+  const server = resources.use(await startOpenAiServer());
+  await toolgate.manage("chat.v1.ModelService/SaveModel", {
     name: "storyteller",
     provider: "MODEL_PROVIDER_OPENAI_COMPATIBLE",
     baseUrl: server.baseUrl,
     model: "m",
   });
-  await saveAssistant(door.toolgate, ["greet"], ["storyteller"]);
+  await saveAssistant(toolgate, ["greet"], ["storyteller"]);
   let pausedAt = Number.POSITIVE_INFINITY;
   let wake = Promise.withResolvers<void>();
   const move = (word: number) => {
@@ -46,15 +63,12 @@ export async function openStories(kind: TopologyKind, setup: Setup = {}): Promis
     ...answerTo(request),
   }));
   const owned = resources.move();
-  return [
-    door,
-    {
-      pauseAt: move,
-      finish: () => move(Number.POSITIVE_INFINITY),
-      open: () => server.open(),
-      [Symbol.asyncDispose]: () => owned.disposeAsync(),
-    },
-  ];
+  return {
+    pauseAt: move,
+    finish: () => move(Number.POSITIVE_INFINITY),
+    open: () => server.open(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 function answerTo({ body: { messages } }: RecordedRequest): Script {

@@ -11,6 +11,8 @@ const PAGES = [
   "/tools/greet",
   "/tools/greet?tab=api",
   "/tools/greet?tab=versions",
+  "/assistants",
+  "/assistants/assistant?tab=playground",
   "/runs?tool=greet",
   "/api-keys?search=a&status=active&order=name",
   "/webhooks?search=a",

@@ -10,15 +10,37 @@ const DROPPED: ReadonlySet<string> = new Set(
 const LINK = /^(?:https?:|mailto:)/i;
 const MAX_DEPTH = 64;
 
+/** Named in the content security policy of pages that require Trusted Types. */
+const POLICY_NAME = "toolgate-chat";
+
+interface Policy {
+  /** TypeScript does not know TrustedHTML. */
+  createHTML(html: string): string;
+}
+
+let policy: Policy | undefined;
+
 /**
  * The server's HTML as nodes. The server has sanitized it, but this does not rely on that: only the listed elements are
  * made, and the only attribute is the address of a link.
  */
 export function safeHtml(html: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
-  // A parsed document is inert: it loads and runs nothing.
-  copyChildren(new DOMParser().parseFromString(html, "text/html").body, fragment, 0);
+  policy ??= createPolicy();
+  // A parsed document is inert: it loads and runs nothing. So the policy may let everything through, and nobody else has it.
+  copyChildren(new DOMParser().parseFromString(policy.createHTML(html), "text/html").body, fragment, 0);
   return fragment;
+}
+
+function createPolicy(): Policy {
+  const asItIs: Policy = { createHTML: (html) => html };
+  const page = globalThis as { trustedTypes?: { createPolicy(name: string, rules: Policy): Policy } };
+  try {
+    return page.trustedTypes?.createPolicy(POLICY_NAME, asItIs) ?? asItIs;
+  } catch {
+    // A site that allows only policies of its own may still not require them.
+    return asItIs;
+  }
 }
 
 function copyChildren(from: Node, to: Node, depth: number): void {

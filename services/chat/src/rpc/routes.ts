@@ -1,6 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
+import { ChatLogService } from "@toolgate/gen/toolgate/chat/v1/chat_log_pb";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { bind } from "@toolgate/service-host/handler";
@@ -13,6 +14,8 @@ import { listAssistants } from "./assistants/list-assistants.ts";
 import { saveAssistant } from "./assistants/save-assistant.ts";
 import { setDefaultAssistant } from "./assistants/set-default-assistant.ts";
 import { updateChatSettings } from "./assistants/update-chat-settings.ts";
+import { getToolCall } from "./chat-log/get-tool-call.ts";
+import { listChats } from "./chat-log/list-chats.ts";
 import { checkOrigin } from "./chats/check-origin.ts";
 import { getHistory } from "./chats/get-history.ts";
 import { resetChat } from "./chats/reset-chat.ts";
@@ -33,6 +36,7 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
     ChatService,
     bind(context, { checkOrigin, getHistory, resetChat, resume, sendMessage, stopTurn, streamAnswer, uploadFile }),
   );
+  router.service(ChatLogService, bind(context, { getToolCall, listChats }));
   router.service(
     AssistantService,
     bind(context, {

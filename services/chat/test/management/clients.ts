@@ -1,6 +1,7 @@
 import { type Client, createClient } from "@connectrpc/connect";
 import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
+import { ChatLogService } from "@toolgate/gen/toolgate/chat/v1/chat_log_pb";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { createLogger } from "@toolgate/service-host/logger";
@@ -12,6 +13,7 @@ import type { ChatRig } from "../chat-rig.ts";
 
 export interface Clients {
   chats: Client<typeof ChatService>;
+  chatLog: Client<typeof ChatLogService>;
   assistants: Client<typeof AssistantService>;
   models: Client<typeof ModelService>;
 }
@@ -29,6 +31,7 @@ export function clientsOf(rig: ChatRig, { role = "manager", workspaceId = rig.to
   const transport = transportOf(rig.services[0]);
   return {
     chats: withHeaders(createClient(ChatService, transport), headers),
+    chatLog: withHeaders(createClient(ChatLogService, transport), headers),
     assistants: withHeaders(createClient(AssistantService, transport), headers),
     models: withHeaders(createClient(ModelService, transport), headers),
   };

@@ -24,6 +24,7 @@ const PATHS = {
   lock: "M4 7.5h8V13H4zM5.5 7.5V5.5a2.5 2.5 0 0 1 5 0v2",
   database: "M3 4.5c0-2.6 10-2.6 10 0s-10 2.6-10 0v7c0 2.6 10 2.6 10 0v-7M3 8c0 2.6 10 2.6 10 0",
   sheet: "M2.5 3h11v10h-11zM2.5 6.5h11M2.5 9.8h11M6.5 3v10",
+  chat: "M3 3h10v7H7.5L5 12.5V10H3z",
   more: "M3.5 8h.2M8 8h.2M12.5 8h.2",
   chevron: "M6 4l4 4-4 4",
 } as const;

@@ -15,6 +15,7 @@ export const PAGES: readonly (readonly Item[])[] = [
     { to: "/tools", label: SHELL.tools, icon: "tool", forMembers: true },
     { to: "/runs", label: SHELL.runs, icon: "run" },
   ],
+  [{ to: "/assistants", label: SHELL.assistants, icon: "chat", forMembers: true }],
   [
     { to: "/api-keys", label: SHELL.keys, icon: "key" },
     { to: "/webhooks", label: SHELL.endpoints, icon: "endpoint" },

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
-import { getRouteApi, Link, lazyRouteComponent } from "@tanstack/react-router";
+import { getRouteApi, lazyRouteComponent } from "@tanstack/react-router";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { type ComponentType, Suspense, useEffect, useMemo } from "react";
 import { failureOf } from "../../rpc/errors.ts";
@@ -8,9 +8,9 @@ import { useCanManage, useWorkspace } from "../../rpc/use-session.ts";
 import { EDITOR } from "../../text/en/tool-editor.ts";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Page } from "../../ui/page/page.tsx";
+import { Tabs } from "../../ui/page/tabs.tsx";
 import { exampleTool } from "./examples.ts";
 import { NoTool } from "./no-tool.tsx";
-import styles from "./tool-page.module.css";
 import type { ToolTabProps } from "./tool-tab.ts";
 
 const route = getRouteApi("/shell/tools/$name");
@@ -39,20 +39,7 @@ export function ToolPage() {
     void navigate({ search: (before) => ({ ...before, kind: undefined }), replace: true, ignoreBlocker: true });
   }, [data, kind]);
   return (
-    <Page
-      title={name}
-      toolbar={
-        !isMissing && (
-          <nav aria-label="Parts of the tool" className={styles.tabs}>
-            {TABS.map(([id, label]) => (
-              <Link key={id} from="/tools/$name" search={{ tab: id }} aria-current={id === tab ? "page" : undefined}>
-                {label}
-              </Link>
-            ))}
-          </nav>
-        )
-      }
-    >
+    <Page title={name} toolbar={!isMissing && <Tabs label="Parts of the tool" tabs={TABS} current={tab} />}>
       {error && !isMissing && <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />}
       {isMissing && !isNew && <NoTool name={name} onRestored={() => void refetch()} />}
       <Suspense>{tool && Tab && <Tab key={name} tool={tool} onChanged={() => void refetch()} />}</Suspense>

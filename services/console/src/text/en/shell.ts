@@ -1,6 +1,7 @@
 export const SHELL = {
   tools: "Tools",
   runs: "Runs",
+  assistants: "Assistants",
   keys: "API keys",
   endpoints: "Endpoints",
   deliveries: "Deliveries",

@@ -27,6 +27,8 @@ const HEADERS = {
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
+    // HTML of assistants is the only text that becomes HTML: packages/chat-widget/src/browser/safe-html.ts.
+    "trusted-types toolgate-chat",
   ].join("; "),
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
