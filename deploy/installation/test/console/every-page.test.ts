@@ -13,6 +13,7 @@ const PAGES = [
   "/tools/greet?tab=versions",
   "/assistants",
   "/assistants/assistant?tab=playground",
+  "/builder?tool=greet",
   "/runs?tool=greet",
   "/api-keys?search=a&status=active&order=name",
   "/webhooks?search=a",

@@ -1,5 +1,6 @@
 export const SHELL = {
   tools: "Tools",
+  builder: "Builder",
   runs: "Runs",
   assistants: "Assistants",
   keys: "API keys",

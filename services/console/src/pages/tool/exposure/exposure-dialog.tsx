@@ -19,7 +19,6 @@ interface ExposureDialogProps {
 
 /** [EXPO-2] Asks before a guarded flag is set, in words that say who may then call the tool. */
 export function ExposureDialog({ tool, definition, flags, onConfirm, onClose }: ExposureDialogProps) {
-  const { callers, hasFailed } = useCallers(tool);
   return (
     <Confirm title={EXPOSURE.title(tool)} action={EXPOSURE.action} onConfirm={onConfirm} onClose={onClose}>
       <div className={styles.body}>
@@ -33,11 +32,17 @@ export function ExposureDialog({ tool, definition, flags, onConfirm, onClose }: 
             ))}
           </ul>
         </div>
-        {!callers && <p className={styles.dim}>{hasFailed ? EXPOSURE.uncounted : EXPOSURE.counting}</p>}
-        {callers && <Consequences tool={tool} definition={definition} callers={callers} />}
+        <WhoMayCall tool={tool} definition={definition} />
       </div>
     </Confirm>
   );
+}
+
+/** Who may call a tool with this definition. */
+export function WhoMayCall({ tool, definition }: { tool: string; definition: JsonObject }) {
+  const { callers, hasFailed } = useCallers(tool);
+  if (callers) return <Consequences tool={tool} definition={definition} callers={callers} />;
+  return <p className={styles.dim}>{hasFailed ? EXPOSURE.uncounted : EXPOSURE.counting}</p>;
 }
 
 function Consequences({ tool, definition, callers }: { tool: string; definition: JsonObject; callers: Callers }) {
