@@ -128,6 +128,15 @@ export const ATTEMPTS: Record<string, Attempt> = {
     }),
     foreign: 200,
   },
+  "chat.v1.ModelService/TestModel": {
+    request: ({ receiverUrl }) => ({
+      name: MARKER,
+      provider: "MODEL_PROVIDER_OPENAI_COMPATIBLE",
+      baseUrl: receiverUrl,
+      model: "other",
+    }),
+    foreign: 200,
+  },
   "chat.v1.ModelService/DeleteModel": named(404),
   "inbound_hook.v1.HookService/ListHooks": listing,
   "inbound_hook.v1.HookService/GetHook": ofHook(),

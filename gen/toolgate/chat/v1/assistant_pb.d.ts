@@ -139,6 +139,13 @@ export declare type SaveAssistantRequest = Message<"toolgate.chat.v1.SaveAssista
    * @generated from field: bool confirm_exposure = 4;
    */
   confirmExposure: boolean;
+
+  /**
+   * The version that the save may replace, 0 for none: with another one it fails with aborted. Not set: any.
+   *
+   * @generated from field: optional uint32 expected_version = 5;
+   */
+  expectedVersion?: number | undefined;
 };
 
 /**

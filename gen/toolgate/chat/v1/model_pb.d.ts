@@ -208,6 +208,89 @@ export declare type SaveModelResponse = Message<"toolgate.chat.v1.SaveModelRespo
 export declare const SaveModelResponseSchema: GenMessage<SaveModelResponse>;
 
 /**
+ * @generated from message toolgate.chat.v1.TestModelRequest
+ */
+export declare type TestModelRequest = Message<"toolgate.chat.v1.TestModelRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: toolgate.chat.v1.ModelProvider provider = 3;
+   */
+  provider: ModelProvider;
+
+  /**
+   * @generated from field: string base_url = 4;
+   */
+  baseUrl: string;
+
+  /**
+   * @generated from field: string model = 5;
+   */
+  model: string;
+
+  /**
+   * Not set: the stored one of this name, which is sent only to the server that it was given for.
+   *
+   * @generated from field: optional string api_key = 6;
+   */
+  apiKey?: string | undefined;
+
+  /**
+   * @generated from field: bool asks_for_usage = 7;
+   */
+  asksForUsage: boolean;
+
+  /**
+   * @generated from field: bool thinks_first = 8;
+   */
+  thinksFirst: boolean;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.TestModelRequest.
+ * Use `create(TestModelRequestSchema)` to create a new message.
+ */
+export declare const TestModelRequestSchema: GenMessage<TestModelRequest>;
+
+/**
+ * @generated from message toolgate.chat.v1.TestModelResponse
+ */
+export declare type TestModelResponse = Message<"toolgate.chat.v1.TestModelResponse"> & {
+  /**
+   * UNSPECIFIED: it works, with tools.
+   *
+   * @generated from field: toolgate.chat.v1.ModelFault fault = 1;
+   */
+  fault: ModelFault;
+
+  /**
+   * What is wrong, in words; empty when it works.
+   *
+   * @generated from field: string error = 2;
+   */
+  error: string;
+
+  /**
+   * @generated from field: uint32 duration_ms = 3;
+   */
+  durationMs: number;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.TestModelResponse.
+ * Use `create(TestModelResponseSchema)` to create a new message.
+ */
+export declare const TestModelResponseSchema: GenMessage<TestModelResponse>;
+
+/**
  * @generated from message toolgate.chat.v1.ListModelsRequest
  */
 export declare type ListModelsRequest = Message<"toolgate.chat.v1.ListModelsRequest"> & {
@@ -427,6 +510,56 @@ export enum ModelProvider {
 export declare const ModelProviderSchema: GenEnum<ModelProvider>;
 
 /**
+ * Which setting is wrong, as far as the server's answer shows it.
+ *
+ * @generated from enum toolgate.chat.v1.ModelFault
+ */
+export enum ModelFault {
+  /**
+   * @generated from enum value: MODEL_FAULT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * base_url: there is no connection, or no such API.
+   *
+   * @generated from enum value: MODEL_FAULT_ADDRESS = 1;
+   */
+  ADDRESS = 1,
+
+  /**
+   * @generated from enum value: MODEL_FAULT_API_KEY = 2;
+   */
+  API_KEY = 2,
+
+  /**
+   * The server has no model of this name.
+   *
+   * @generated from enum value: MODEL_FAULT_MODEL = 3;
+   */
+  MODEL = 3,
+
+  /**
+   * It answers, but does not call tools.
+   *
+   * @generated from enum value: MODEL_FAULT_TOOLS = 4;
+   */
+  TOOLS = 4,
+
+  /**
+   * Such as a server that is overloaded.
+   *
+   * @generated from enum value: MODEL_FAULT_OTHER = 5;
+   */
+  OTHER = 5,
+}
+
+/**
+ * Describes the enum toolgate.chat.v1.ModelFault.
+ */
+export declare const ModelFaultSchema: GenEnum<ModelFault>;
+
+/**
  * The model servers that a workspace's assistants use.
  *
  * @generated from service toolgate.chat.v1.ModelService
@@ -450,6 +583,17 @@ export declare const ModelService: GenService<{
     methodKind: "unary";
     input: typeof ListModelsRequestSchema;
     output: typeof ListModelsResponseSchema;
+  },
+  /**
+   * Asks a model one short question that needs a tool, saved or not, and says what is wrong. Nothing is stored, and its tokens
+   * count for no budget. It takes 20 s at most.
+   *
+   * @generated from rpc toolgate.chat.v1.ModelService.TestModel
+   */
+  testModel: {
+    methodKind: "unary";
+    input: typeof TestModelRequestSchema;
+    output: typeof TestModelResponseSchema;
   },
   /**
    * A model that an assistant uses cannot be deleted.

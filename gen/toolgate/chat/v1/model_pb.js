@@ -10,7 +10,7 @@ import { file_toolgate_options_v1_access } from "../../options/v1/access_pb.js";
  * Describes the file toolgate/chat/v1/model.proto.
  */
 export const file_toolgate_chat_v1_model = /*@__PURE__*/
-  fileDesc("Chx0b29sZ2F0ZS9jaGF0L3YxL21vZGVsLnByb3RvEhB0b29sZ2F0ZS5jaGF0LnYxIksKCk1vZGVsUHJpY2USEAoIY3VycmVuY3kYASABKAkSFAoMaW5wdXRfbWljcm9zGAIgASgDEhUKDW91dHB1dF9taWNyb3MYAyABKAMirgIKBU1vZGVsEgwKBG5hbWUYASABKAkSMQoIcHJvdmlkZXIYAiABKA4yHy50b29sZ2F0ZS5jaGF0LnYxLk1vZGVsUHJvdmlkZXISEAoIYmFzZV91cmwYAyABKAkSDQoFbW9kZWwYBCABKAkSEwoLcmVhZHNfZmlsZXMYBSABKAgSEwoLaGFzX2FwaV9rZXkYBiABKAgSLAoIc2F2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHNhdmVkX2J5GAggASgJEisKBXByaWNlGAkgASgLMhwudG9vbGdhdGUuY2hhdC52MS5Nb2RlbFByaWNlEhYKDmFza3NfZm9yX3VzYWdlGAogASgIEhQKDHRoaW5rc19maXJzdBgLIAEoCCKZAgoQU2F2ZU1vZGVsUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIxCghwcm92aWRlchgDIAEoDjIfLnRvb2xnYXRlLmNoYXQudjEuTW9kZWxQcm92aWRlchIQCghiYXNlX3VybBgEIAEoCRINCgVtb2RlbBgFIAEoCRITCgtyZWFkc19maWxlcxgGIAEoCBIUCgdhcGlfa2V5GAcgASgJSACIAQESKwoFcHJpY2UYCCABKAsyHC50b29sZ2F0ZS5jaGF0LnYxLk1vZGVsUHJpY2USFgoOYXNrc19mb3JfdXNhZ2UYCSABKAgSFAoMdGhpbmtzX2ZpcnN0GAogASgIQgoKCF9hcGlfa2V5IjsKEVNhdmVNb2RlbFJlc3BvbnNlEiYKBW1vZGVsGAEgASgLMhcudG9vbGdhdGUuY2hhdC52MS5Nb2RlbCImChFMaXN0TW9kZWxzUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkiPQoSTGlzdE1vZGVsc1Jlc3BvbnNlEicKBm1vZGVscxgBIAMoCzIXLnRvb2xnYXRlLmNoYXQudjEuTW9kZWwiNQoSRGVsZXRlTW9kZWxSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJIhUKE0RlbGV0ZU1vZGVsUmVzcG9uc2UiSQoPR2V0VXNhZ2VSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIRCglmaXJzdF9kYXkYAiABKAkSEAoIbGFzdF9kYXkYAyABKAkiZgoQR2V0VXNhZ2VSZXNwb25zZRIrCgV1c2FnZRgBIAMoCzIcLnRvb2xnYXRlLmNoYXQudjEuTW9kZWxVc2FnZRIlCgVjb3N0cxgCIAMoCzIWLnRvb2xnYXRlLmNoYXQudjEuQ29zdCKLAQoKTW9kZWxVc2FnZRILCgNkYXkYASABKAkSDQoFbW9kZWwYAiABKAkSDQoFdHVybnMYAyABKAMSFAoMaW5wdXRfdG9rZW5zGAQgASgDEhUKDW91dHB1dF90b2tlbnMYBSABKAMSJQoFY29zdHMYBiADKAsyFi50b29sZ2F0ZS5jaGF0LnYxLkNvc3QiKAoEQ29zdBIQCghjdXJyZW5jeRgBIAEoCRIOCgZtaWNyb3MYAiABKAMqcwoNTW9kZWxQcm92aWRlchIeChpNT0RFTF9QUk9WSURFUl9VTlNQRUNJRklFRBAAEiQKIE1PREVMX1BST1ZJREVSX09QRU5BSV9DT01QQVRJQkxFEAESHAoYTU9ERUxfUFJPVklERVJfQU5USFJPUElDEAIyhAMKDE1vZGVsU2VydmljZRJaCglTYXZlTW9kZWwSIi50b29sZ2F0ZS5jaGF0LnYxLlNhdmVNb2RlbFJlcXVlc3QaIy50b29sZ2F0ZS5jaGF0LnYxLlNhdmVNb2RlbFJlc3BvbnNlIgSItRgEEl0KCkxpc3RNb2RlbHMSIy50b29sZ2F0ZS5jaGF0LnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiQudG9vbGdhdGUuY2hhdC52MS5MaXN0TW9kZWxzUmVzcG9uc2UiBIi1GAMSYAoLRGVsZXRlTW9kZWwSJC50b29sZ2F0ZS5jaGF0LnYxLkRlbGV0ZU1vZGVsUmVxdWVzdBolLnRvb2xnYXRlLmNoYXQudjEuRGVsZXRlTW9kZWxSZXNwb25zZSIEiLUYBBJXCghHZXRVc2FnZRIhLnRvb2xnYXRlLmNoYXQudjEuR2V0VXNhZ2VSZXF1ZXN0GiIudG9vbGdhdGUuY2hhdC52MS5HZXRVc2FnZVJlc3BvbnNlIgSItRgEYgZwcm90bzM", [file_google_protobuf_timestamp, file_toolgate_options_v1_access]);
+  fileDesc("Chx0b29sZ2F0ZS9jaGF0L3YxL21vZGVsLnByb3RvEhB0b29sZ2F0ZS5jaGF0LnYxIksKCk1vZGVsUHJpY2USEAoIY3VycmVuY3kYASABKAkSFAoMaW5wdXRfbWljcm9zGAIgASgDEhUKDW91dHB1dF9taWNyb3MYAyABKAMirgIKBU1vZGVsEgwKBG5hbWUYASABKAkSMQoIcHJvdmlkZXIYAiABKA4yHy50b29sZ2F0ZS5jaGF0LnYxLk1vZGVsUHJvdmlkZXISEAoIYmFzZV91cmwYAyABKAkSDQoFbW9kZWwYBCABKAkSEwoLcmVhZHNfZmlsZXMYBSABKAgSEwoLaGFzX2FwaV9rZXkYBiABKAgSLAoIc2F2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHNhdmVkX2J5GAggASgJEisKBXByaWNlGAkgASgLMhwudG9vbGdhdGUuY2hhdC52MS5Nb2RlbFByaWNlEhYKDmFza3NfZm9yX3VzYWdlGAogASgIEhQKDHRoaW5rc19maXJzdBgLIAEoCCKZAgoQU2F2ZU1vZGVsUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIxCghwcm92aWRlchgDIAEoDjIfLnRvb2xnYXRlLmNoYXQudjEuTW9kZWxQcm92aWRlchIQCghiYXNlX3VybBgEIAEoCRINCgVtb2RlbBgFIAEoCRITCgtyZWFkc19maWxlcxgGIAEoCBIUCgdhcGlfa2V5GAcgASgJSACIAQESKwoFcHJpY2UYCCABKAsyHC50b29sZ2F0ZS5jaGF0LnYxLk1vZGVsUHJpY2USFgoOYXNrc19mb3JfdXNhZ2UYCSABKAgSFAoMdGhpbmtzX2ZpcnN0GAogASgIQgoKCF9hcGlfa2V5IjsKEVNhdmVNb2RlbFJlc3BvbnNlEiYKBW1vZGVsGAEgASgLMhcudG9vbGdhdGUuY2hhdC52MS5Nb2RlbCLXAQoQVGVzdE1vZGVsUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIxCghwcm92aWRlchgDIAEoDjIfLnRvb2xnYXRlLmNoYXQudjEuTW9kZWxQcm92aWRlchIQCghiYXNlX3VybBgEIAEoCRINCgVtb2RlbBgFIAEoCRIUCgdhcGlfa2V5GAYgASgJSACIAQESFgoOYXNrc19mb3JfdXNhZ2UYByABKAgSFAoMdGhpbmtzX2ZpcnN0GAggASgIQgoKCF9hcGlfa2V5ImQKEVRlc3RNb2RlbFJlc3BvbnNlEisKBWZhdWx0GAEgASgOMhwudG9vbGdhdGUuY2hhdC52MS5Nb2RlbEZhdWx0Eg0KBWVycm9yGAIgASgJEhMKC2R1cmF0aW9uX21zGAMgASgNIiYKEUxpc3RNb2RlbHNSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCSI9ChJMaXN0TW9kZWxzUmVzcG9uc2USJwoGbW9kZWxzGAEgAygLMhcudG9vbGdhdGUuY2hhdC52MS5Nb2RlbCI1ChJEZWxldGVNb2RlbFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkiFQoTRGVsZXRlTW9kZWxSZXNwb25zZSJJCg9HZXRVc2FnZVJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhEKCWZpcnN0X2RheRgCIAEoCRIQCghsYXN0X2RheRgDIAEoCSJmChBHZXRVc2FnZVJlc3BvbnNlEisKBXVzYWdlGAEgAygLMhwudG9vbGdhdGUuY2hhdC52MS5Nb2RlbFVzYWdlEiUKBWNvc3RzGAIgAygLMhYudG9vbGdhdGUuY2hhdC52MS5Db3N0IosBCgpNb2RlbFVzYWdlEgsKA2RheRgBIAEoCRINCgVtb2RlbBgCIAEoCRINCgV0dXJucxgDIAEoAxIUCgxpbnB1dF90b2tlbnMYBCABKAMSFQoNb3V0cHV0X3Rva2VucxgFIAEoAxIlCgVjb3N0cxgGIAMoCzIWLnRvb2xnYXRlLmNoYXQudjEuQ29zdCIoCgRDb3N0EhAKCGN1cnJlbmN5GAEgASgJEg4KBm1pY3JvcxgCIAEoAypzCg1Nb2RlbFByb3ZpZGVyEh4KGk1PREVMX1BST1ZJREVSX1VOU1BFQ0lGSUVEEAASJAogTU9ERUxfUFJPVklERVJfT1BFTkFJX0NPTVBBVElCTEUQARIcChhNT0RFTF9QUk9WSURFUl9BTlRIUk9QSUMQAiqgAQoKTW9kZWxGYXVsdBIbChdNT0RFTF9GQVVMVF9VTlNQRUNJRklFRBAAEhcKE01PREVMX0ZBVUxUX0FERFJFU1MQARIXChNNT0RFTF9GQVVMVF9BUElfS0VZEAISFQoRTU9ERUxfRkFVTFRfTU9ERUwQAxIVChFNT0RFTF9GQVVMVF9UT09MUxAEEhUKEU1PREVMX0ZBVUxUX09USEVSEAUy4AMKDE1vZGVsU2VydmljZRJaCglTYXZlTW9kZWwSIi50b29sZ2F0ZS5jaGF0LnYxLlNhdmVNb2RlbFJlcXVlc3QaIy50b29sZ2F0ZS5jaGF0LnYxLlNhdmVNb2RlbFJlc3BvbnNlIgSItRgEEl0KCkxpc3RNb2RlbHMSIy50b29sZ2F0ZS5jaGF0LnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiQudG9vbGdhdGUuY2hhdC52MS5MaXN0TW9kZWxzUmVzcG9uc2UiBIi1GAMSWgoJVGVzdE1vZGVsEiIudG9vbGdhdGUuY2hhdC52MS5UZXN0TW9kZWxSZXF1ZXN0GiMudG9vbGdhdGUuY2hhdC52MS5UZXN0TW9kZWxSZXNwb25zZSIEiLUYBBJgCgtEZWxldGVNb2RlbBIkLnRvb2xnYXRlLmNoYXQudjEuRGVsZXRlTW9kZWxSZXF1ZXN0GiUudG9vbGdhdGUuY2hhdC52MS5EZWxldGVNb2RlbFJlc3BvbnNlIgSItRgEElcKCEdldFVzYWdlEiEudG9vbGdhdGUuY2hhdC52MS5HZXRVc2FnZVJlcXVlc3QaIi50b29sZ2F0ZS5jaGF0LnYxLkdldFVzYWdlUmVzcG9uc2UiBIi1GARiBnByb3RvMw", [file_google_protobuf_timestamp, file_toolgate_options_v1_access]);
 
 /**
  * Describes the message toolgate.chat.v1.ModelPrice.
@@ -41,60 +41,74 @@ export const SaveModelResponseSchema = /*@__PURE__*/
   messageDesc(file_toolgate_chat_v1_model, 3);
 
 /**
+ * Describes the message toolgate.chat.v1.TestModelRequest.
+ * Use `create(TestModelRequestSchema)` to create a new message.
+ */
+export const TestModelRequestSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_model, 4);
+
+/**
+ * Describes the message toolgate.chat.v1.TestModelResponse.
+ * Use `create(TestModelResponseSchema)` to create a new message.
+ */
+export const TestModelResponseSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_model, 5);
+
+/**
  * Describes the message toolgate.chat.v1.ListModelsRequest.
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 4);
+  messageDesc(file_toolgate_chat_v1_model, 6);
 
 /**
  * Describes the message toolgate.chat.v1.ListModelsResponse.
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 5);
+  messageDesc(file_toolgate_chat_v1_model, 7);
 
 /**
  * Describes the message toolgate.chat.v1.DeleteModelRequest.
  * Use `create(DeleteModelRequestSchema)` to create a new message.
  */
 export const DeleteModelRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 6);
+  messageDesc(file_toolgate_chat_v1_model, 8);
 
 /**
  * Describes the message toolgate.chat.v1.DeleteModelResponse.
  * Use `create(DeleteModelResponseSchema)` to create a new message.
  */
 export const DeleteModelResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 7);
+  messageDesc(file_toolgate_chat_v1_model, 9);
 
 /**
  * Describes the message toolgate.chat.v1.GetUsageRequest.
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export const GetUsageRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 8);
+  messageDesc(file_toolgate_chat_v1_model, 10);
 
 /**
  * Describes the message toolgate.chat.v1.GetUsageResponse.
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 9);
+  messageDesc(file_toolgate_chat_v1_model, 11);
 
 /**
  * Describes the message toolgate.chat.v1.ModelUsage.
  * Use `create(ModelUsageSchema)` to create a new message.
  */
 export const ModelUsageSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 10);
+  messageDesc(file_toolgate_chat_v1_model, 12);
 
 /**
  * Describes the message toolgate.chat.v1.Cost.
  * Use `create(CostSchema)` to create a new message.
  */
 export const CostSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 11);
+  messageDesc(file_toolgate_chat_v1_model, 13);
 
 /**
  * Describes the enum toolgate.chat.v1.ModelProvider.
@@ -107,6 +121,20 @@ export const ModelProviderSchema = /*@__PURE__*/
  */
 export const ModelProvider = /*@__PURE__*/
   tsEnum(ModelProviderSchema);
+
+/**
+ * Describes the enum toolgate.chat.v1.ModelFault.
+ */
+export const ModelFaultSchema = /*@__PURE__*/
+  enumDesc(file_toolgate_chat_v1_model, 1);
+
+/**
+ * Which setting is wrong, as far as the server's answer shows it.
+ *
+ * @generated from enum toolgate.chat.v1.ModelFault
+ */
+export const ModelFault = /*@__PURE__*/
+  tsEnum(ModelFaultSchema);
 
 /**
  * The model servers that a workspace's assistants use.

@@ -58,6 +58,8 @@ export type ModelUsage = { inputTokens: number; outputTokens: number };
  */
 export type ModelErrorKind = "refused" | "rate_limited" | "overloaded" | "timeout" | "cut" | "invalid" | "unreachable";
 
+type ModelErrorOptions = Pick<ModelError, "beforeOutput"> & Partial<Pick<ModelError, "retryAfterMs" | "response">>;
+
 /** Why a model did not answer. The message is for logs: it contains no key and nothing that the server sent. */
 export class ModelError extends Error {
   readonly kind: ModelErrorKind;
@@ -65,12 +67,15 @@ export class ModelError extends Error {
   readonly beforeOutput: boolean;
   /** What the server asks for before the next request, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** The HTTP status and the error's code, such as model_not_found, of a response that refused the request. */
+  readonly response: { status: number; code: string | undefined } | undefined;
 
-  constructor(kind: ModelErrorKind, message: string, options: { beforeOutput: boolean; retryAfterMs?: number }) {
+  constructor(kind: ModelErrorKind, message: string, options: ModelErrorOptions) {
     super(message);
     this.name = "ModelError";
     this.kind = kind;
     this.beforeOutput = options.beforeOutput;
     this.retryAfterMs = options.retryAfterMs;
+    this.response = options.response;
   }
 }

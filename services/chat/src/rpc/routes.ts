@@ -30,6 +30,7 @@ import { deleteModel } from "./models/delete-model.ts";
 import { getUsage } from "./models/get-usage.ts";
 import { listModels } from "./models/list-models.ts";
 import { saveModel } from "./models/save-model.ts";
+import { testModel } from "./models/test-model.ts";
 
 export function registerRoutes(router: ConnectRouter, context: Context): void {
   router.service(
@@ -50,6 +51,6 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       updateChatSettings,
     }),
   );
-  router.service(ModelService, bind(context, { deleteModel, getUsage, listModels, saveModel }));
+  router.service(ModelService, bind(context, { deleteModel, getUsage, listModels, saveModel, testModel }));
   router.service(AssistantRunService, bind(context, { checkAssistant, runForHook }));
 }

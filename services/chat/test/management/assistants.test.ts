@@ -69,6 +69,31 @@ test("[CHAT] each save is a version, and the next turn uses the newest", async (
   expect(rig.model.calls.at(-1)?.request.instructions).toMatch(/Two\./);
 });
 
+test("[MGMT] a save that expects another version is refused, names who saved it, and changes nothing", async () => {
+  const { assistants } = newWorkspace();
+  const save = (instructions: string, expectedVersion?: number) =>
+    assistants.saveAssistant({ name: "a", definition: { instructions }, expectedVersion });
+  await save("one", 0);
+  await expect(save("over it", 0)).rejects.toMatchObject({
+    code: Code.Aborted,
+    rawMessage: expect.stringMatching(/^manager@example.test saved version 1 at /),
+  });
+  await save("two", 1);
+  await save("three");
+  await expect(save("late", 2)).rejects.toMatchObject({ code: Code.Aborted });
+  expect((await assistants.getAssistant({ name: "a" })).assistant).toMatchObject({
+    version: 3,
+    definition: { instructions: "three" },
+  });
+  await assistants.saveAssistant({ name: "b" });
+  await assistants.setDefaultAssistant({ name: "b" });
+  await assistants.deleteAssistant({ name: "a" });
+  await expect(save("gone", 3)).rejects.toMatchObject({
+    code: Code.Aborted,
+    rawMessage: "the assistant was deleted after you opened it",
+  });
+});
+
 test("[EXPO-1] [EXPO-3] [EXPO-4] flags for hooks need a confirmation when they are newly set, and nothing is saved without it", async () => {
   const { workspaceId, assistants } = newWorkspace();
   const definition = { instructions: "secret text", inboundHook: true };

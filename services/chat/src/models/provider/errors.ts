@@ -16,11 +16,8 @@ export function toModelError(error: unknown, beforeOutput: boolean): ModelError 
   const fail = (kind: ModelErrorKind, message: string) => new ModelError(kind, message, { beforeOutput });
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
     if (cause instanceof ModelError) {
-      const { retryAfterMs } = cause;
-      return new ModelError(cause.kind, cause.message, {
-        beforeOutput,
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      });
+      const { kind, message, retryAfterMs, response } = cause;
+      return new ModelError(kind, message, { beforeOutput, retryAfterMs, response });
     }
     if (cause instanceof BodyCut)
       return fail(KINDS_OF_CUTS[cause.reason], `the answer is incomplete (${cause.reason})`);

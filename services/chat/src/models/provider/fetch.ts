@@ -82,8 +82,8 @@ function toResponse({ status, headers, body }: Opened): Response {
 async function refusedError({ status, body }: Opened, waitMs: number | undefined): Promise<ModelError> {
   const code = await readErrorCode(body);
   const message = `the model's server responded with ${status}${code === undefined ? "" : ` (${code})`}`;
-  const options = waitMs === undefined ? {} : { retryAfterMs: waitMs };
-  return new ModelError(kindOfStatus(status), message, { beforeOutput: true, ...options });
+  const response = { status, code };
+  return new ModelError(kindOfStatus(status), message, { beforeOutput: true, retryAfterMs: waitMs, response });
 }
 
 /** What a status means for the caller. */

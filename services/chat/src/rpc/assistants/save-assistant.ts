@@ -5,12 +5,13 @@ import {
   AssistantDefinitionSchema,
   type AssistantService,
 } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
+import { editConflict } from "@toolgate/service-host/edit-conflict";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { definitionViolations, nameViolation } from "../../domain/assistants/check-definition.ts";
 import { changedFields, newlyExposed } from "../../domain/assistants/exposure.ts";
-import { findAssistant, insertAssistantVersion, listAssistants } from "../../store/assistants.ts";
+import { type AssistantRow, findAssistant, insertAssistantVersion, listAssistants } from "../../store/assistants.ts";
 import { findModelServers } from "../../store/model-servers.ts";
 import { saveSettings } from "../../store/settings.ts";
 import { type Change, changeWorkspace, refuseIf } from "../change.ts";
@@ -20,7 +21,7 @@ const MAX_ASSISTANTS = 100;
 
 export const saveAssistant: Handler<Context, typeof AssistantService.method.saveAssistant> = async (
   context,
-  { name, definition = create(AssistantDefinitionSchema), confirmExposure },
+  { name, definition = create(AssistantDefinitionSchema), confirmExposure, expectedVersion },
   call,
 ) => {
   refuseIf(nameViolation(name), ...definitionViolations(definition));
@@ -30,7 +31,7 @@ export const saveAssistant: Handler<Context, typeof AssistantService.method.save
     refuseIf(missing("tool", definition.tools, found));
   }
   const assistant = await changeWorkspace(context, call, (change) =>
-    saveVersion(change, { name, definition, confirmExposure }),
+    saveVersion(change, { name, definition, confirmExposure, expectedVersion }),
   );
   return { assistant };
 };
@@ -39,14 +40,17 @@ interface Saved {
   name: string;
   definition: AssistantDefinition;
   confirmExposure: boolean;
+  /** The version that the save may replace, 0 for none; undefined for any. */
+  expectedVersion: number | undefined;
 }
 
 /** [EXPO-3] [EXPO-4] Aborted is HTTP 409. */
-async function saveVersion(change: Change, { name, definition, confirmExposure }: Saved) {
+async function saveVersion(change: Change, { name, definition, confirmExposure, expectedVersion }: Saved) {
   const { client, principal, settings, now, audit } = change;
   const { workspaceId, email } = principal;
   refuseIf(missing("model", definition.models, await findModelServers(client, workspaceId, definition.models)));
   const before = await findAssistant(client, workspaceId, name);
+  mustBeExpected(before, expectedVersion);
   if (!before && (await listAssistants(client, workspaceId)).length >= MAX_ASSISTANTS)
     throw new ConnectError(`at most ${MAX_ASSISTANTS} assistants`, Code.ResourceExhausted);
   const exposed = newlyExposed(before?.definition, definition);
@@ -59,6 +63,12 @@ async function saveVersion(change: Change, { name, definition, confirmExposure }
   if (settings.defaultAssistant === null) await saveSettings(client, workspaceId, { ...settings, defaultAssistant });
   const row = await insertAssistantVersion(client, { workspaceId, name, definition, savedAt: now, savedBy: email });
   return assistantMessage(row, { defaultAssistant });
+}
+
+function mustBeExpected(before: AssistantRow | undefined, expected: number | undefined): void {
+  if (expected === undefined || expected === (before?.version ?? 0)) return;
+  if (before) throw editConflict(before);
+  throw new ConnectError("the assistant was deleted after you opened it", Code.Aborted);
 }
 
 function missing(

@@ -4,12 +4,12 @@ import { trimPasted } from "@toolgate/rules/pasted";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { apiKeyContext } from "../../domain/api-key-context.ts";
 import { nameViolation } from "../../domain/assistants/check-definition.ts";
 import { apiKeyViolation, modelViolation, type Price, priceViolation } from "../../domain/model-server.ts";
 import { findModelServers, listModels, type ModelServer, saveModel as saveRow } from "../../store/model-servers.ts";
-import { type Change, changeWorkspace, refuseIf } from "../change.ts";
+import { changeWorkspace, refuseIf } from "../change.ts";
 import { modelMessage, providerOf } from "./model-message.ts";
+import { sealedKey } from "./sealed-key.ts";
 
 const MAX_MODELS = 50;
 
@@ -29,7 +29,7 @@ export const saveModel: Handler<Context, typeof ModelService.method.saveModel> =
     const models = await listModels(client, workspaceId);
     if (!before && models.length >= MAX_MODELS)
       throw new ConnectError(`at most ${MAX_MODELS} models`, Code.ResourceExhausted);
-    const sealed = sealedKey(context, change, server, before, apiKey);
+    const sealed = sealedKey(context, workspaceId, server, before, apiKey);
     const priceBefore = models.find((row) => row.name === name)?.price;
     const fields = changedFields(before, server, apiKey);
     await audit("model.save", name, isSamePrice(priceBefore, price) ? fields : [...fields, "price"]);
@@ -39,25 +39,6 @@ export const saveModel: Handler<Context, typeof ModelService.method.saveModel> =
 };
 
 type Server = Omit<ModelServer, "apiKey">;
-
-/**
- * A stored key is sent only to the server that it was given for, so that nobody can have it sent to a server of their
- * own.
- */
-function sealedKey(
-  { secretBox }: Pick<Context, "secretBox">,
-  { principal: { workspaceId } }: Change,
-  { name, baseUrl }: Server,
-  before: ModelServer | undefined,
-  apiKey: string | undefined,
-): Buffer | null {
-  if (apiKey === "") return null;
-  if (apiKey !== undefined) return secretBox.seal(apiKey, apiKeyContext(workspaceId, name));
-  if (!before?.apiKey) return null;
-  if (new URL(before.baseUrl).origin !== new URL(baseUrl).origin)
-    throw new ConnectError("api_key: needed, because base_url names another server", Code.InvalidArgument);
-  return before.apiKey;
-}
 
 const FIELDS = [
   ["provider", "provider"],

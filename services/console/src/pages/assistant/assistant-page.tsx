@@ -12,14 +12,17 @@ import type { AssistantTabProps } from "./assistant-tab.ts";
 
 const route = getRouteApi("/shell/assistants/$name");
 
-const TABS: readonly (readonly ["playground", string, ComponentType<AssistantTabProps>])[] = [
-  ["playground", ASSISTANTS.playground, lazyRouteComponent(() => import("./playground/playground-tab.tsx"))],
-];
+const TABS: readonly (readonly ["definition" | "playground" | "versions", string, ComponentType<AssistantTabProps>])[] =
+  [
+    ["definition", ASSISTANTS.definition, lazyRouteComponent(() => import("./definition/definition-tab.tsx"))],
+    ["playground", ASSISTANTS.playground, lazyRouteComponent(() => import("./playground/playground-tab.tsx"))],
+    ["versions", ASSISTANTS.versions, lazyRouteComponent(() => import("./versions/versions-tab.tsx"))],
+  ];
 
 export function AssistantPage() {
   const workspace = useWorkspace();
   const { name } = route.useParams();
-  const { tab = "playground" } = route.useSearch();
+  const { tab = "definition" } = route.useSearch();
   const { data, error, refetch } = useQuery(AssistantService.method.getAssistant, { workspace, name });
   const assistant = data?.assistant;
   const Tab = TABS.find(([id]) => id === tab)?.[2];

@@ -6,7 +6,7 @@ import { useWorkspace } from "../../rpc/use-session.ts";
 import { BUILDER } from "../../text/en/builder.ts";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Status } from "../../ui/status.tsx";
-import { DefinitionDiff } from "../tool/diff/definition-diff.tsx";
+import { DefinitionDiff } from "../definition/diff/definition-diff.tsx";
 import styles from "./builder.module.css";
 import { ProposalQuestion } from "./proposal-question.tsx";
 

@@ -1,11 +1,12 @@
 import type { Proposal } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
 import { failureOf } from "../../rpc/errors.ts";
 import { BUILDER } from "../../text/en/builder.ts";
+import { EXPOSURE } from "../../text/en/tool-editor.ts";
 import { FLAGS } from "../../text/en/tools.ts";
 import { Button } from "../../ui/button.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Time } from "../../ui/time.tsx";
-import { WhoMayCall } from "../tool/exposure/exposure-dialog.tsx";
+import { WhoMayCall } from "../tool/exposure/tool-exposure.tsx";
 import styles from "./builder.module.css";
 import { useConfirmProposal } from "./use-confirm-proposal.ts";
 
@@ -19,7 +20,7 @@ export function ProposalQuestion({ proposal }: { proposal: Proposal }) {
     <div className={styles.question}>
       {opens ? (
         <>
-          <p>{BUILDER.newlySet}</p>
+          <p>{EXPOSURE.newlySet}</p>
           <ul>
             {newlyExposed.map((flag) => (
               <li key={flag}>
@@ -42,7 +43,7 @@ export function ProposalQuestion({ proposal }: { proposal: Proposal }) {
           pending={isPending}
           onClick={() => void confirm(id).catch(() => {})}
         >
-          {opens ? BUILDER.saveAndOpen : BUILDER.save}
+          {opens ? EXPOSURE.action : BUILDER.save}
         </Button>
         <span className={styles.dim}>
           {BUILDER.orYes} <Time at={expiresAt} />

@@ -8,10 +8,10 @@ import { EDITOR } from "../../../text/en/tool-editor.ts";
 import { CodeEditor } from "../../../ui/code/code-editor.tsx";
 import { Field } from "../../../ui/form/form.tsx";
 import { Input } from "../../../ui/form/input.tsx";
+import { EditorField } from "../../definition/editor-field.tsx";
+import { JsonField } from "../../definition/json-field.tsx";
+import type { Draft } from "../../definition/use-draft.ts";
 import { ApiFields } from "./api-fields.tsx";
-import { EditorField } from "./editor-field.tsx";
-import { JsonField } from "./json-field.tsx";
-import type { Draft } from "./use-draft.ts";
 
 interface BodyFieldProps {
   draft: Draft;

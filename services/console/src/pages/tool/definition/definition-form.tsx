@@ -2,11 +2,11 @@ import type { ToolViolation } from "@toolgate/gen/toolgate/tool_runner/v1/tool_p
 import { EDITOR } from "../../../text/en/tool-editor.ts";
 import { Field } from "../../../ui/form/form.tsx";
 import { TextArea } from "../../../ui/form/input.tsx";
+import type { Draft } from "../../definition/use-draft.ts";
 import { BodyField } from "./body-field.tsx";
 import { FlagsField } from "./flags-field.tsx";
 import { MoreFields } from "./more-fields.tsx";
 import { ParametersField } from "./parameters/parameters-field.tsx";
-import type { Draft } from "./use-draft.ts";
 
 interface DefinitionFormProps {
   draft: Draft;

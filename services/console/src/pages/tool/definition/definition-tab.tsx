@@ -1,28 +1,36 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { useMutation } from "@connectrpc/connect-query";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useState } from "react";
-import { useCanManage } from "../../../rpc/use-session.ts";
+import { useCanManage, useWorkspace } from "../../../rpc/use-session.ts";
 import { EDITOR } from "../../../text/en/tool-editor.ts";
 import { FieldErrors } from "../../../ui/form/form.tsx";
 import { useShortcut } from "../../../ui/shortcuts.ts";
-import { ExposureDialog } from "../exposure/exposure-dialog.tsx";
+import type { View } from "../../definition/choice.tsx";
+import styles from "../../definition/definition.module.css";
+import { EditorBar } from "../../definition/editor-bar.tsx";
+import { JsonField } from "../../definition/json-field.tsx";
+import { LeaveGuard } from "../../definition/leave-guard.tsx";
+import { useDraft } from "../../definition/use-draft.ts";
+import { useSave } from "../../definition/use-save.ts";
+import { ToolFlags } from "../../tools/tool-flags.tsx";
+import { ToolExposure } from "../exposure/tool-exposure.tsx";
 import type { ToolTabProps } from "../tool-tab.ts";
-import type { View } from "./choice.tsx";
-import styles from "./definition.module.css";
+import { CompareTool } from "./compare-tool.tsx";
 import { DefinitionForm } from "./definition-form.tsx";
+import { DeleteTool } from "./delete-tool.tsx";
 import { DryRun } from "./dry-run.tsx";
-import { EditorBar } from "./editor-bar.tsx";
-import { JsonField } from "./json-field.tsx";
-import { LeaveGuard } from "./leave-guard.tsx";
 import { Problems } from "./problems.tsx";
 import { useCheck } from "./use-check.ts";
-import { useDraft } from "./use-draft.ts";
-import { useSave } from "./use-save.ts";
 
 export default function DefinitionTab({ tool, onChanged }: ToolTabProps) {
   const readOnly = !useCanManage();
   const draft = useDraft(tool);
   const check = useCheck(tool.name, draft.definition);
-  const saving = useSave(tool.name, draft, onChanged);
+  const workspace = useWorkspace();
+  const { name } = tool;
+  const { mutateAsync } = useMutation(ToolService.method.saveTool);
+  const saving = useSave(draft, async (save) => (await mutateAsync({ workspace, name, ...save })).tool, onChanged);
   const [view, setView] = useState<View>("form");
   const isBroken = Object.keys(draft.broken).length > 0;
   const canSave = !readOnly && !isBroken && (draft.isChanged || draft.base.version === 0);
@@ -42,7 +50,11 @@ export default function DefinitionTab({ tool, onChanged }: ToolTabProps) {
         onSave={save}
         canSave={canSave}
         readOnly={readOnly}
-      />
+        compare={(onClose) => <CompareTool name={name} draft={draft.definition} onClose={onClose} />}
+        remove={(onClose) => <DeleteTool name={name} onClose={onClose} />}
+      >
+        <ToolFlags definition={draft.definition} />
+      </EditorBar>
       <div className={styles.columns}>
         <FieldErrors errors={errorsByField(violations)}>
           <div className={styles.form} key={`${view} ${draft.generation}`}>
@@ -72,8 +84,8 @@ export default function DefinitionTab({ tool, onChanged }: ToolTabProps) {
       </div>
       <LeaveGuard isChanged={draft.isChanged} />
       {saving.question && (
-        <ExposureDialog
-          tool={tool.name}
+        <ToolExposure
+          tool={name}
           definition={draft.definition}
           flags={saving.question.flags}
           onClose={saving.closeQuestion}

@@ -5,8 +5,8 @@ import { useWorkspace } from "../../../rpc/use-session.ts";
 import { DELETE, EDITOR, EXPOSURE } from "../../../text/en/tool-editor.ts";
 import { Confirm } from "../../../ui/dialog/confirm.tsx";
 import { toast } from "../../../ui/dialog/toast.tsx";
-import exposure from "../exposure/exposure.module.css";
-import { Names } from "../exposure/names.tsx";
+import exposure from "../../definition/exposure.module.css";
+import { Names } from "../../definition/names.tsx";
 import { useCallers } from "../exposure/use-callers.ts";
 
 export function DeleteTool({ name, onClose }: { name: string; onClose: () => void }) {

@@ -3,7 +3,7 @@ import { DRY_RUN } from "../../../text/en/tool-editor.ts";
 import { indentJson } from "../../../ui/code/indent-json.ts";
 import { ScrollText } from "../../../ui/code/scroll-text.tsx";
 import { Status } from "../../../ui/status.tsx";
-import styles from "./definition.module.css";
+import styles from "./tool-definition.module.css";
 
 /** What a dry run gave, logged, and would have written. */
 export function DryRunOutcome({ of: { outcome, durationMs, logs, writes } }: { of: DryRunResponse }) {

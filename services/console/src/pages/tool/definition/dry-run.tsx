@@ -10,10 +10,10 @@ import { readJsonObject } from "../../../ui/code/read-json.ts";
 import { Icon } from "../../../ui/icon.tsx";
 import { FailureText } from "../../../ui/page/failure.tsx";
 import { Part } from "../../../ui/page/part.tsx";
-import styles from "./definition.module.css";
+import { EditorField } from "../../definition/editor-field.tsx";
+import type { Draft } from "../../definition/use-draft.ts";
 import { DryRunOutcome } from "./dry-run-outcome.tsx";
-import { EditorField } from "./editor-field.tsx";
-import type { Draft } from "./use-draft.ts";
+import styles from "./tool-definition.module.css";
 
 /** Tries what is in the editor, saved or not. */
 export function DryRun({ draft }: { draft: Draft }) {

@@ -3,9 +3,9 @@ import { EDITOR } from "../../../text/en/tool-editor.ts";
 import { FLAGS } from "../../../text/en/tools.ts";
 import { Checkbox } from "../../../ui/form/input.tsx";
 import { Status } from "../../../ui/status.tsx";
+import styles from "../../definition/definition.module.css";
+import type { Draft } from "../../definition/use-draft.ts";
 import { setFlags } from "../../tools/flags.ts";
-import styles from "./definition.module.css";
-import type { Draft } from "./use-draft.ts";
 
 /** [EXPO-1] Who may call the tool, and what it may then do. Saving asks before a guarded flag is set. */
 export function FlagsField({ draft, readOnly }: { draft: Draft; readOnly: boolean }) {

@@ -1,9 +1,9 @@
 import { EDITOR } from "../../../text/en/tool-editor.ts";
 import { Field } from "../../../ui/form/form.tsx";
 import { Input, TextArea } from "../../../ui/form/input.tsx";
-import styles from "./definition.module.css";
-import { JsonField } from "./json-field.tsx";
-import type { Draft } from "./use-draft.ts";
+import { JsonField } from "../../definition/json-field.tsx";
+import type { Draft } from "../../definition/use-draft.ts";
+import styles from "./tool-definition.module.css";
 
 const LIMITS = [
   ["timeout_ms", EDITOR.timeoutHint],

@@ -1,7 +1,7 @@
 import { EDITOR } from "../../../text/en/tool-editor.ts";
 import { Part } from "../../../ui/page/part.tsx";
 import { Status } from "../../../ui/status.tsx";
-import styles from "./definition.module.css";
+import styles from "./tool-definition.module.css";
 import type { Check } from "./use-check.ts";
 
 /** Members that the form calls by another name. */

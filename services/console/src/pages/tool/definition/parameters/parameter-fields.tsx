@@ -2,7 +2,7 @@ import { EDITOR } from "../../../../text/en/tool-editor.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { Checkbox, Input, Select } from "../../../../ui/form/input.tsx";
 import { Icon } from "../../../../ui/icon.tsx";
-import styles from "../definition.module.css";
+import styles from "../tool-definition.module.css";
 import { type ParameterRow, TYPES } from "./parameter-rows.ts";
 
 const TYPE_OPTIONS = TYPES.map((type) => [type, type] as const);

@@ -2,10 +2,10 @@ import { use, useState } from "react";
 import { EDITOR } from "../../../../text/en/tool-editor.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { ErrorsContext } from "../../../../ui/form/form.tsx";
-import { ViewChoice } from "../choice.tsx";
-import { EditorField } from "../editor-field.tsx";
-import { JsonField } from "../json-field.tsx";
-import type { Draft } from "../use-draft.ts";
+import { ViewChoice } from "../../../definition/choice.tsx";
+import { EditorField } from "../../../definition/editor-field.tsx";
+import { JsonField } from "../../../definition/json-field.tsx";
+import type { Draft } from "../../../definition/use-draft.ts";
 import { ParameterFields } from "./parameter-fields.tsx";
 import { areNamed, type ParameterRow, rowsOf, schemaOf } from "./parameter-rows.ts";
 

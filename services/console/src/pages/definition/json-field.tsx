@@ -1,8 +1,8 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { type ReactNode, use, useState } from "react";
-import { CodeEditor } from "../../../ui/code/code-editor.tsx";
-import { readJson, readJsonObject } from "../../../ui/code/read-json.ts";
-import { ErrorsContext } from "../../../ui/form/form.tsx";
+import { CodeEditor } from "../../ui/code/code-editor.tsx";
+import { readJson, readJsonObject } from "../../ui/code/read-json.ts";
+import { ErrorsContext } from "../../ui/form/form.tsx";
 import { EditorField } from "./editor-field.tsx";
 import type { Draft } from "./use-draft.ts";
 

@@ -2,12 +2,12 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { ReactNode } from "react";
 import { EXPOSURE } from "../../../text/en/tool-editor.ts";
 import { FLAGS } from "../../../text/en/tools.ts";
-import { Confirm } from "../../../ui/dialog/confirm.tsx";
-import styles from "./exposure.module.css";
-import { Names } from "./names.tsx";
+import styles from "../../definition/exposure.module.css";
+import { ExposureDialog } from "../../definition/exposure-dialog.tsx";
+import { Names } from "../../definition/names.tsx";
 import { type Callers, useCallers } from "./use-callers.ts";
 
-interface ExposureDialogProps {
+interface ToolExposureProps {
   tool: string;
   /** What would be saved. */
   definition: JsonObject;
@@ -17,24 +17,11 @@ interface ExposureDialogProps {
   onClose: () => void;
 }
 
-/** [EXPO-2] Asks before a guarded flag is set, in words that say who may then call the tool. */
-export function ExposureDialog({ tool, definition, flags, onConfirm, onClose }: ExposureDialogProps) {
+export function ToolExposure({ tool, definition, ...question }: ToolExposureProps) {
   return (
-    <Confirm title={EXPOSURE.title(tool)} action={EXPOSURE.action} onConfirm={onConfirm} onClose={onClose}>
-      <div className={styles.body}>
-        <div>
-          <p>{EXPOSURE.newlySet}</p>
-          <ul className={styles.list}>
-            {flags.map((flag) => (
-              <li key={flag}>
-                <strong>{FLAGS[flag]?.label}</strong> (<code>{flag}</code>)
-              </li>
-            ))}
-          </ul>
-        </div>
-        <WhoMayCall tool={tool} definition={definition} />
-      </div>
-    </Confirm>
+    <ExposureDialog name={tool} labelOf={(flag) => FLAGS[flag]?.label} {...question}>
+      <WhoMayCall tool={tool} definition={definition} />
+    </ExposureDialog>
   );
 }
 

@@ -1,37 +1,41 @@
-import type { Tool } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { useState } from "react";
-import { EDITOR, VERSIONS } from "../../../text/en/tool-editor.ts";
-import { Button } from "../../../ui/button.tsx";
-import { FailureText } from "../../../ui/page/failure.tsx";
-import { Status } from "../../../ui/status.tsx";
-import { Time } from "../../../ui/time.tsx";
-import { ToolFlags } from "../../tools/tool-flags.tsx";
+import { type ReactNode, useState } from "react";
+import { EDITOR, VERSIONS } from "../../text/en/tool-editor.ts";
+import { Button } from "../../ui/button.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Time } from "../../ui/time.tsx";
 import { type View, ViewChoice } from "./choice.tsx";
-import { CompareTool } from "./compare-tool.tsx";
 import styles from "./definition.module.css";
-import { DeleteTool } from "./delete-tool.tsx";
 import type { Draft } from "./use-draft.ts";
-import type { useSave } from "./use-save.ts";
+import type { Saving } from "./use-save.ts";
+import type { Versioned } from "./versioned.ts";
 
 interface EditorBarProps {
-  /** The tool as it is saved now, maybe by somebody else. */
-  newest: Tool;
+  /** As it is saved now, maybe by somebody else. */
+  newest: Versioned;
   draft: Draft;
-  saving: ReturnType<typeof useSave>;
+  saving: Saving;
   view: View;
   onView: (view: View) => void;
   onSave: () => void;
   canSave: boolean;
   readOnly: boolean;
+  /** The dialog that compares the draft with what is saved now. */
+  compare: (onClose: () => void) => ReactNode;
+  /** The dialog that deletes it; undefined when it cannot be deleted. */
+  remove: ((onClose: () => void) => ReactNode) | undefined;
+  /** What the draft is, in a few words. */
+  children?: ReactNode;
 }
 
 /** What is open, whether it is saved, and what can be done with it. */
 export function EditorBar(props: EditorBarProps) {
-  const { newest, draft, saving, view, onView, onSave, canSave, readOnly } = props;
+  const { newest, draft, saving, view, onView, onSave, canSave, readOnly, remove, children } = props;
   const [dialog, setDialog] = useState<"delete" | "compare">();
   const { base, isChanged, broken } = draft;
   const isNewer = newest.version > base.version && isChanged;
   const { failure } = saving;
+  const close = () => setDialog(undefined);
   const compare = <Button onClick={() => setDialog("compare")}>{EDITOR.compare}</Button>;
   return (
     <>
@@ -45,10 +49,10 @@ export function EditorBar(props: EditorBarProps) {
             </span>
           )}
           {isChanged && base.version > 0 && <Status tone="warn">{EDITOR.unsaved}</Status>}
-          <ToolFlags definition={draft.definition} />
+          {children}
         </span>
         <ViewChoice label={EDITOR.view} view={view} onView={onView} locked={Object.values(broken)[0]} />
-        {!readOnly && base.version > 0 && (
+        {!readOnly && remove && base.version > 0 && (
           <Button kind="danger" onClick={() => setDialog("delete")}>
             {EDITOR.delete}
           </Button>
@@ -87,10 +91,8 @@ export function EditorBar(props: EditorBarProps) {
           )}
         </div>
       )}
-      {dialog === "delete" && <DeleteTool name={newest.name} onClose={() => setDialog(undefined)} />}
-      {dialog === "compare" && (
-        <CompareTool name={newest.name} draft={draft.definition} onClose={() => setDialog(undefined)} />
-      )}
+      {dialog === "delete" && remove?.(close)}
+      {dialog === "compare" && props.compare(close)}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { Tool } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useEffect, useState } from "react";
-import { isSame } from "../diff/definition-text.ts";
+import { isSame } from "./diff/definition-text.ts";
+import type { Versioned } from "./versioned.ts";
 
 /** A definition that is being edited. Members that no field knows stay as they are. */
 export interface Draft {
@@ -14,17 +14,17 @@ export interface Draft {
   broken: Readonly<Record<string, string>>;
   setBroken: (part: string, message: string | undefined) => void;
   isChanged: boolean;
-  /** The saved tool that the draft began from; version 0 is none. */
-  base: Tool;
-  /** This draft has been saved as `tool`; what was typed meanwhile stays. */
-  saved: (tool: Tool) => void;
+  /** The saved version that the draft began from. */
+  base: Versioned;
+  /** This draft has been saved; what was typed meanwhile stays. */
+  saved: (as: Versioned) => void;
   /** Another one whenever the draft was replaced: fields that keep a text of their own then begin anew. */
   generation: number;
 }
 
-export function useDraft(tool: Tool): Draft {
-  const [base, setBase] = useState(tool);
-  const [definition, setDefinition] = useState<JsonObject>(tool.definition ?? {});
+export function useDraft(newest: Versioned): Draft {
+  const [base, setBase] = useState(newest);
+  const [definition, setDefinition] = useState<JsonObject>(newest.definition ?? {});
   const [broken, setAllBroken] = useState<Readonly<Record<string, string>>>({});
   const [generation, setGeneration] = useState(0);
   const isChanged = Object.keys(broken).length > 0 || !isSame(definition, base.definition ?? {});
@@ -33,12 +33,12 @@ export function useDraft(tool: Tool): Draft {
     setAllBroken({});
     setGeneration((before) => before + 1);
   };
-  // Somebody else saved the tool, and there is nothing of this user's to lose.
+  // Somebody else saved a version, and there is nothing of this user's to lose.
   useEffect(() => {
-    if (tool.version <= base.version || isChanged) return;
-    setBase(tool);
-    replace(tool.definition ?? {});
-  }, [tool, base.version, isChanged]);
+    if (newest.version <= base.version || isChanged) return;
+    setBase(newest);
+    replace(newest.definition ?? {});
+  }, [newest, base.version, isChanged]);
   return {
     definition,
     set: (member, value) =>

@@ -1,47 +1,57 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
-import { useMutation } from "@connectrpc/connect-query";
-import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useState } from "react";
-import { type Failure, failureOf } from "../../../rpc/errors.ts";
-import { useWorkspace } from "../../../rpc/use-session.ts";
-import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { toast } from "../../../ui/dialog/toast.tsx";
-import { exposedFlags } from "../exposure/exposed-flags.ts";
+import { type Failure, failureOf } from "../../rpc/errors.ts";
+import { EDITOR } from "../../text/en/tool-editor.ts";
+import { toast } from "../../ui/dialog/toast.tsx";
+import { exposedFlags } from "./exposed-flags.ts";
 import type { Draft } from "./use-draft.ts";
+import type { Versioned } from "./versioned.ts";
 
 interface SaveOptions {
   /** For this one save. */
   confirmExposure?: boolean;
-  /** The user has been told that somebody else saved the tool, and saves nevertheless. */
+  /** The user has been told that somebody else saved a newer version, and saves nevertheless. */
   overwrite?: boolean;
 }
 
+/** What the server is asked to save. */
+export interface Save {
+  definition: JsonObject;
+  confirmExposure: boolean;
+  /** The version that it may replace; any when not set. */
+  expectedVersion?: number;
+}
+
+export type Saving = ReturnType<typeof useSave>;
+
 /** Saves a draft over the version that it began from. */
-export function useSave(name: string, draft: Draft, onSaved: () => void) {
-  const workspace = useWorkspace();
-  const { mutateAsync, isPending } = useMutation(ToolService.method.saveTool);
+export function useSave(draft: Draft, call: (save: Save) => Promise<Versioned | undefined>, onSaved: () => void) {
+  const [isPending, setPending] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   /** The question that is open: the flags that need a confirmation. */
   const [question, setQuestion] = useState<{ flags: string[]; overwrite: boolean }>();
 
   async function save({ confirmExposure = false, overwrite = false }: SaveOptions = {}): Promise<void> {
     setFailure(undefined);
+    setPending(true);
     try {
-      const { tool } = await mutateAsync({
-        workspace,
-        name,
-        definition: draft.definition,
+      const { definition, base } = draft;
+      const saved = await call({
+        definition,
         confirmExposure,
-        ...(!overwrite && { expectedVersion: draft.base.version }),
+        ...(!overwrite && { expectedVersion: base.version }),
       });
-      if (!tool) return;
-      draft.saved(tool);
-      toast(EDITOR.saved(tool.version));
+      if (!saved) return;
+      draft.saved(saved);
+      toast(EDITOR.saved(saved.version));
       onSaved();
     } catch (error) {
       const flags = exposedFlags(error);
       if (flags) setQuestion({ flags, overwrite });
       else setFailure(withPart(error));
+    } finally {
+      setPending(false);
     }
   }
 

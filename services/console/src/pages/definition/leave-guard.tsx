@@ -1,6 +1,6 @@
 import { useBlocker } from "@tanstack/react-router";
-import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Confirm } from "../../../ui/dialog/confirm.tsx";
+import { EDITOR } from "../../text/en/tool-editor.ts";
+import { Confirm } from "../../ui/dialog/confirm.tsx";
 
 /** Asks before unsaved changes are left behind. */
 export function LeaveGuard({ isChanged }: { isChanged: boolean }) {

@@ -1,5 +1,5 @@
-import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { Button } from "../../../ui/button.tsx";
+import { EDITOR } from "../../text/en/tool-editor.ts";
+import { Button } from "../../ui/button.tsx";
 import styles from "./definition.module.css";
 
 export type View = "form" | "json";

@@ -1,0 +1,49 @@
+import { faultOf, type ModelFault } from "../domain/model-fault.ts";
+import { type Model, ModelError, type ModelRequest } from "./model.ts";
+
+/** Enough for a model that thinks first. */
+const MAX_OUTPUT_TOKENS = 1_000;
+const TOOL = {
+  name: "ping",
+  description: "Says that the connection works.",
+  parameters: { type: "object", properties: {} },
+};
+const REQUEST: ModelRequest = {
+  instructions: "You test a connection.",
+  messages: [{ role: "user", text: "Call the tool ping, with no arguments." }],
+  tools: [TOOL],
+  maxOutputTokens: MAX_OUTPUT_TOKENS,
+};
+const NO_CALL: ModelFault = {
+  setting: "tools",
+  message: "The model answers, but does not call the tool that it is asked to call.",
+};
+const NO_TOOLS: ModelFault = { setting: "tools", message: "The model answers, but its server refuses tools." };
+
+/** Asks a model to call a tool. Undefined when it does; otherwise what is wrong. Rejects with the signal's reason. */
+export async function tryModel(model: Model, signal: AbortSignal): Promise<ModelFault | undefined> {
+  try {
+    return (await callsTool(model, REQUEST, signal)) ? undefined : NO_CALL;
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    const fault = faultOf(error);
+    const mayBeTools = fault.setting === "other" && error.kind === "refused";
+    return mayBeTools && (await answersWithoutTools(model, signal)) ? NO_TOOLS : fault;
+  }
+}
+
+async function callsTool(model: Model, request: ModelRequest, signal: AbortSignal): Promise<boolean> {
+  let hasCalled = false;
+  for await (const event of model.stream(request, signal)) hasCalled ||= event.kind === "tool_call";
+  return hasCalled;
+}
+
+async function answersWithoutTools(model: Model, signal: AbortSignal): Promise<boolean> {
+  try {
+    await callsTool(model, { ...REQUEST, tools: [] }, signal);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return false;
+  }
+}
