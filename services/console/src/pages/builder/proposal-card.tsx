@@ -10,8 +10,8 @@ import { DefinitionDiff } from "../definition/diff/definition-diff.tsx";
 import styles from "./builder.module.css";
 import { ProposalQuestion } from "./proposal-question.tsx";
 
-/** How long after its end an open proposal is read again. */
-const AFTER_END_MS = 500;
+/** An open proposal is read again when it has expired, and not more often, whatever this machine's clock says. */
+const MIN_WAIT_MS = 5_000;
 
 /** A change that the builder assistant proposes: the difference, what it opens, and the question. */
 export function ProposalCard({ proposalId }: { proposalId: string }) {
@@ -47,5 +47,5 @@ function State({ proposal: { state, savedVersion } }: { proposal: Proposal }) {
 
 function untilEndMs(proposal: Proposal | undefined): number | false {
   if (proposal?.state !== ProposalState.OPEN || !proposal.expiresAt) return false;
-  return Math.max(timestampDate(proposal.expiresAt).getTime() - Date.now(), 0) + AFTER_END_MS;
+  return Math.max(timestampDate(proposal.expiresAt).getTime() - Date.now(), MIN_WAIT_MS);
 }
