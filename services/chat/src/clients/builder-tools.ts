@@ -2,8 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { type Proposal, ProposalService, ProposalState } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
 import type { Tool } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
-import { BUILDER_TOOLS, RELEASE_FLAGS } from "../domain/assistants/builder-tools.ts";
+import { argumentsFault } from "../domain/assistants/builder-arguments.ts";
 import { type CallOutcome, cut, notRun } from "../domain/tool-result.ts";
 
 /** The chat whose user a proposal is for. */
@@ -28,7 +27,7 @@ export function createCallBuilderTool(toolRunner: Transport): CallBuilderTool {
   const client = createClient(ProposalService, toolRunner);
   return async (chat, { tool, args: text }) => {
     const args: JsonObject = text.trim() === "" ? {} : JSON.parse(text);
-    const fault = faultOf(tool, args);
+    const fault = argumentsFault(tool, args);
     const answers = ANSWERS[tool];
     if (fault !== undefined || !answers) return notRun(`The tool did not run: ${fault}`);
     const startedAt = performance.now();
@@ -41,28 +40,6 @@ export function createCallBuilderTool(toolRunner: Transport): CallBuilderTool {
       return notRun(REFUSALS.has(code) ? rawMessage : "The tool could not be reached.");
     }
   };
-}
-
-/** What is wrong with the arguments, as far as tool-runner does not check them. */
-function faultOf(tool: string, args: JsonObject): string | undefined {
-  const { properties = {}, required } = BUILDER_TOOLS.find(({ name }) => name === tool)?.parameters ?? {};
-  const types = properties as Record<string, { type: string }>;
-  const unknown = Object.keys(args).find((name) => ownValue(types, name) === undefined);
-  if (unknown !== undefined) return `${unknown}: there is no such argument`;
-  const missing = (required as string[]).find((name) => ownValue(args, name) === undefined);
-  if (missing !== undefined) return `${missing}: is missing`;
-  const wrong = Object.entries(args).find(([name, value]) =>
-    types[name]?.type === "object" ? !isJsonObject(value) : typeof value !== "string",
-  );
-  if (wrong) return `${wrong[0]}: must be ${types[wrong[0]]?.type === "object" ? "an object" : "a string"}`;
-  return tool === "propose_release" ? flagsFault(args.flags as JsonObject) : undefined;
-}
-
-function flagsFault(flags: JsonObject): string | undefined {
-  const unknown = Object.keys(flags).find((name) => !RELEASE_FLAGS.some((flag) => flag === name));
-  if (unknown !== undefined) return `flags.${unknown}: there is no such flag`;
-  const wrong = Object.keys(flags).find((name) => typeof flags[name] !== "boolean");
-  return wrong === undefined ? undefined : `flags.${wrong}: must be true or false`;
 }
 
 const ANSWERS: Readonly<Record<string, Answers>> = {

@@ -14,7 +14,7 @@ import type { ModelServer } from "../store/model-servers.ts";
  * The first of a workspace's servers that responds; the built-in model when there is none, which has a script of its own for
  * the builder assistant.
  */
-export type ModelOf = (workspaceId: string, servers: readonly ModelServer[], isBuilder: boolean) => Model;
+export type ModelOf = (workspaceId: string, servers: readonly ModelServer[], isBuilder?: boolean) => Model;
 
 interface ModelsOptions {
   safeFetch: SafeFetch;

@@ -61,21 +61,15 @@ export async function insertProposal(db: Queryable, proposal: NewProposal): Prom
 
 type Owner = { workspaceId: string; userId: string };
 
-export function findProposal(
-  db: Queryable,
-  { workspaceId, userId }: Owner,
-  id: string,
-): Promise<ProposalRow | undefined> {
-  return firstRow(db, `${FOUND} where p.id = $1 and p.workspace_id = $2 and p.user_id = $3`, [id, workspaceId, userId]);
+const ONE = `${FOUND} where p.id = $1 and p.workspace_id = $2 and p.user_id = $3`;
+
+export function findProposal(db: Queryable, { workspaceId, userId }: Owner, id: string) {
+  return firstRow<ProposalRow>(db, ONE, [id, workspaceId, userId]);
 }
 
-/** Locks it, so that it is confirmed once. */
+/** So that it is confirmed once. */
 export function lockProposal(client: Client, { workspaceId, userId }: Owner, id: string) {
-  return firstRow<ProposalRow>(
-    client,
-    `${FOUND} where p.id = $1 and p.workspace_id = $2 and p.user_id = $3 for update of p`,
-    [id, workspaceId, userId],
-  );
+  return firstRow<ProposalRow>(client, `${ONE} for update of p`, [id, workspaceId, userId]);
 }
 
 /** The newest of a chat. */

@@ -92,7 +92,6 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     await card.getByRole("button", { name: "Save and open it" }).click();
     await card.getByText("saved as version 2").waitFor();
     await page.goBack();
-    await page.goBack();
     await page.getByRole("heading", { name: "Endpoint" }).waitFor();
     await page.context().close();
   });

@@ -6,6 +6,7 @@ import { Page } from "../../ui/page/page.tsx";
 import { ConversationView } from "../conversation/conversation.tsx";
 import type { ToolItem } from "../conversation/items.ts";
 import { newChatId } from "../conversation/new-chat-id.ts";
+import { ToolCard } from "../conversation/tool-card.tsx";
 import { useConversation } from "../conversation/use-conversation.ts";
 import styles from "./builder.module.css";
 import { ProposalCard } from "./proposal-card.tsx";
@@ -53,13 +54,16 @@ export function BuilderPage() {
           isAnswering: isAnswering || isPending,
           send: (message) => void send(message),
         }}
-        renderTool={cardOf}
+        renderTool={(call) => cardOf(call, conversation.chatId)}
         onSend={() => chat === undefined && show(newId, true)}
       />
     </Page>
   );
 }
 
-function cardOf({ proposalId }: ToolItem) {
-  return proposalId === undefined ? undefined : <ProposalCard proposalId={proposalId} />;
+/** What it looked up is closed: it says what it has found. */
+function cardOf(call: ToolItem, chatId: string) {
+  const { proposalId } = call;
+  if (proposalId !== undefined) return <ProposalCard proposalId={proposalId} />;
+  return <ToolCard chatId={chatId} call={{ ...call, isLive: false }} />;
 }

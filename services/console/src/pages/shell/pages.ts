@@ -13,7 +13,7 @@ interface Item {
 export const PAGES: readonly (readonly Item[])[] = [
   [
     { to: "/tools", label: SHELL.tools, icon: "tool", forMembers: true },
-    { to: "/builder", label: SHELL.builder, icon: "chat" },
+    { to: "/builder", label: SHELL.builder, icon: "pen" },
     { to: "/runs", label: SHELL.runs, icon: "run" },
   ],
   [{ to: "/assistants", label: SHELL.assistants, icon: "chat", forMembers: true }],

@@ -9,7 +9,7 @@ export const BUILDER = {
   opens: (tool: string, version: number) => `Save this as version ${version}, and open ${tool} to callers outside?`,
   nothingOpened: "It opens the tool to nobody who could not call it before.",
   save: "Save",
-  orYes: "Or answer yes. Valid until",
+  orYes: "Or answer yes. Expires",
   open: "not confirmed",
   confirmed: (version: number) => `saved as version ${version}`,
   expired: "expired",
