@@ -6,7 +6,7 @@ const VERIFY = [
   "deploy/installation/test/chat/faults/*.test.ts",
   "deploy/installation/test/console/{every-page,many-keys,runs,secrets}.test.ts",
   "deploy/installation/test/console/{tools/tools-editor,webhooks/{endpoint-health,hook-log,hook-mapping,undelivered}}.test.ts",
-  "deploy/installation/test/{docs-site,encrypted-*,taken-port,bad-input/{boundary-values,random-input},compose/programs}.test.ts",
+  "deploy/installation/test/{docs-site,overview-cost,encrypted-*,taken-port,bad-input/{boundary-values,random-input},compose/programs}.test.ts",
   "packages/{local-servers/test/*,event-bus/test/stream-replicas}.test.ts",
   "services/tool-runner/test/sandbox/{attacks,role}/**/*.test.ts",
   "services/*/test/**/{faults,platform-faults,kill,killed-*,takeover,cost,statement-cost,indexed-status}.test.ts",

@@ -22,6 +22,11 @@ const ofResting = (foreign: 404 | 200, more: (things: Things) => object = () => 
   foreign,
 });
 
+const ofMember = (more: object = {}): Attempt => ({
+  request: ({ memberId }) => ({ userId: memberId, ...more }),
+  foreign: 404,
+});
+
 const ofHook = (more: object = {}): Attempt => ({ request: ({ hookId }) => ({ hookId, ...more }), foreign: 404 });
 const ofProposal: Attempt = { request: ({ proposalId }) => ({ proposalId }), foreign: 404 };
 const ofHookDelivery: Attempt = { request: ({ hookDeliveryId }) => ({ deliveryId: hookDeliveryId }), foreign: 404 };
@@ -29,6 +34,20 @@ const ofHookDelivery: Attempt = { request: ({ hookDeliveryId }) => ({ deliveryId
 /** Every RPC that people may call in a workspace. The first tenant calls them in this order: deleting comes last. */
 export const ATTEMPTS: Record<string, Attempt> = {
   "key_auth.v1.AuditService/ListAuditEntries": listing,
+  "key_auth.v1.MemberService/ListMembers": listing,
+  "key_auth.v1.MemberService/ListInvitations": listing,
+  "key_auth.v1.MemberService/CreateInvitation": {
+    request: () => ({ email: "ada@example.test", role: "ROLE_MEMBER" }),
+    foreign: 200,
+  },
+  "key_auth.v1.MemberService/ChangeRole": ofMember({ role: "ROLE_MANAGER" }),
+  "key_auth.v1.MemberService/EndMemberSessions": ofMember(),
+  "key_auth.v1.MemberService/CreatePasswordLink": ofMember(),
+  "key_auth.v1.MemberService/RemoveMember": ofMember(),
+  "key_auth.v1.MemberService/WithdrawInvitation": {
+    request: ({ invitationId }) => ({ invitationId }),
+    foreign: 404,
+  },
   "key_auth.v1.KeyService/ListKeys": listing,
   "key_auth.v1.KeyService/CreateKey": { request: () => ({ name: MARKER }), foreign: 200 },
   "key_auth.v1.KeyService/GetKey": ofKey(),
@@ -38,6 +57,12 @@ export const ATTEMPTS: Record<string, Attempt> = {
   "key_auth.v1.KeyService/UpdateKey": ofKey({ limit: 7 }),
   "key_auth.v1.KeyService/RotateKey": ofKey(),
   "key_auth.v1.KeyService/RevokeKey": ofKey(),
+  "key_auth.v1.KeyService/GetKeyOverview": listing,
+  "gateway.v1.OverviewService/GetOverview": listing,
+  "tool_runner.v1.ToolService/GetToolOverview": listing,
+  "outbound_webhook.v1.EndpointService/GetEndpointOverview": listing,
+  "inbound_hook.v1.HookService/GetHookOverview": listing,
+  "chat.v1.ModelService/GetChatOverview": listing,
   "tool_runner.v1.ExecutionService/ListExecutions": listing,
   "tool_runner.v1.ExecutionService/GetExecution": {
     request: ({ executionId }) => ({ executionId }),

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openChat } from "./chat/front-door.ts";
-import { earlyInMinute, type RunningToolgate } from "./running-toolgate.ts";
+import type { RunningToolgate } from "./running-toolgate.ts";
 
 const PAGE = new URL("../../../docs/observability.md", import.meta.url);
 /** Present only after a failure. */

@@ -32,7 +32,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   let toolgate: RunningToolgate;
   let key: { id: string; secret: string };
   beforeAll(async () => {
-    toolgate = await runToolgate(kind, { env: { TRUSTED_PROXIES: "127.0.0.1" } });
+    toolgate = await runToolgate(kind);
     await toolgate.saveTool("inner", INNER);
     await toolgate.saveTool("outer", OUTER);
     await toolgate.createEndpoint(["custom.*", "tool.completed"]);
@@ -117,11 +117,5 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(new Set(ids).size).toBe(responses.length);
     const unparsable = await sendRaw(toolgate.baseUrl, { method: "N O", target: "/" });
     expect(unparsable?.headers.find(([name]) => name.toLowerCase() === "x-request-id")?.[1]).toMatch(REQUEST_ID);
-  });
-
-  test("a trusted proxy's id is kept, a malformed one replaced", async () => {
-    const ask = (id: string) => toolgate.request("/webhooks/event-types", { headers: { "x-request-id": id } });
-    expect(idOf(await ask("proxy_1.2-3"))).toBe("proxy_1.2-3");
-    for (const id of ["", "two words", "x".repeat(129), 'a"b', "a,b"]) expect(idOf(await ask(id))).not.toBe(id);
   });
 });

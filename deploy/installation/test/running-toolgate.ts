@@ -14,7 +14,6 @@ import { type LoopbackCertificate, makeLoopbackCertificate } from "@toolgate/loc
 import { freePort } from "@toolgate/local-servers/ports";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { type ServiceName, urlVariable } from "@toolgate/service-registry/services";
-import { eventually } from "@toolgate/testbed/eventually";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
@@ -85,11 +84,6 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   env?: Record<string, string>;
   /** Non-public addresses that tools and models may call, in addition to the receiver's. */
   allowedTargets?: string[];
-}
-
-/** Waits until `fromMs` of a clock minute have passed and enough of it is left for calls that must count together. */
-export async function earlyInMinute(fromMs = 0): Promise<void> {
-  await eventually(() => Date.now() % 60_000 >= fromMs && Date.now() % 60_000 < 45_000);
 }
 
 type Installation = AsyncDisposable &

@@ -6,7 +6,7 @@ import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
 import { RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { provision } from "@toolgate/key-auth/operator/provision";
-import { changeRole } from "@toolgate/key-auth/operator/roles";
+import { setRole } from "@toolgate/key-auth/operator/roles";
 import { loginTo } from "@toolgate/local/demo/management";
 import { hashSecret } from "@toolgate/rules/api-key-secret";
 import { accessOf, callersOf, rpcName } from "@toolgate/service-host/access";
@@ -225,9 +225,11 @@ test("a principal is not a login", async () => {
 
 test("an RPC admits its roles alone, and a changed role takes effect with the next request", async () => {
   const { email, workspace } = toolgate.account;
-  const operator = { pool: toolgate.pool, now: () => new Date() } as Parameters<typeof changeRole>[0];
+  const operator = { pool: toolgate.pool, now: () => new Date() } as Parameters<typeof setRole>[0];
+  // A workspace keeps an admin.
+  await provision(toolgate.pool, { workspace, email: "other@example.test", password: "a password", role: "admin" });
   for (const role of ["member", "manager", "admin"] as const) {
-    await changeRole(operator, { email, workspace, role });
+    await setRole(operator, { email, workspace, role });
     const { principal: text } = await sessions().authorize({ token: jwt, workspace });
     const outcomes = await outcomesAs(text);
     const isAdmitted = outcomes.map((outcome) => outcome !== "PermissionDenied");
@@ -236,8 +238,8 @@ test("an RPC admits its roles alone, and a changed role takes effect with the ne
   }
   const list = () => toolgate.manage("tool_runner.v1.DataSourceService/ListSecrets", {});
   await list();
-  await changeRole(operator, { email, workspace, role: "member" });
+  await setRole(operator, { email, workspace, role: "member" });
   await expect(list()).rejects.toThrow(/role/);
-  await changeRole(operator, { email, workspace, role: undefined });
-  await expect(list()).rejects.toThrow(/workspace/);
+  await setRole(operator, { email, workspace, role: undefined });
+  await expect(list()).rejects.toThrow(/login required/);
 });

@@ -1,6 +1,6 @@
 import { createPublicKey, type JsonWebKey, randomUUID, verify } from "node:crypto";
 import { provision } from "@toolgate/key-auth/operator/provision";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CallResponse, type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
 let toolgate: RunningToolgate;
@@ -92,24 +92,6 @@ test("[MGMT] only JSON with the right password signs in, and every other login g
   expect(unknown).toMatchObject({ status: 401, text: wrong.text });
 });
 
-test("[MGMT] after too many failures the response says when to try again, for cookies and for tokens", async () => {
-  const credentials = { email: `${randomUUID()}@example.test`, password: "a guess" };
-  for (let failure = 0; failure < 10; failure += 1) {
-    expect((await send("POST", "/session", credentials)).status).toBe(401);
-  }
-  const doors = ["/session", "/toolgate.key_auth.v1.SessionService/Login"];
-  for (const response of await Promise.all(doors.map((path) => send("POST", path, credentials)))) {
-    expect(response.status).toBe(429);
-    expect(response.headers.get("retry-after")).toMatch(/^\d+$/);
-    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(800);
-    expect(Number(response.headers.get("retry-after"))).toBeLessThanOrEqual(900);
-  }
-  const refused = await send("POST", "/session", credentials);
-  expect(refused.text).toBe('{"success":false,"error":"Zu viele Anmeldeversuche"}');
-  const { email, password } = toolgate.account;
-  expect((await send("POST", "/session", { email, password })).headers.get("retry-after")).toBeNull();
-});
-
 test("[MGMT] a bearer token works without a CSRF token: the opaque one and the JWT, which the key set verifies", async () => {
   const { email, password } = toolgate.account;
   for (const tokenKind of ["TOKEN_KIND_SESSION", "TOKEN_KIND_JWT"]) {
@@ -152,84 +134,69 @@ test("[MGMT] a changed password ends the user's other sessions; this one continu
   expect((await change(mine, "another password", password)).status).toBe(200);
 });
 
-describe("known devices", () => {
+test("[MGMT] a page lists the user's sessions by browser and ends others, with the CSRF token", async () => {
+  const { email, password } = toolgate.account;
+  const browser = { "user-agent": "Firefox" };
+  const [here, elsewhere] = [
+    await send("POST", "/session", { email, password }, browser),
+    await send("POST", "/session", { email, password }, browser),
+  ];
+  const mine = { cookie: cookieOf(here), "x-csrf-token": String(here.body.csrf_token) };
+  const list = async (headers: Record<string, string>) => {
+    const { status, body } = await send("GET", "/sessions", undefined, headers);
+    return { status, sessions: body.sessions as Record<string, unknown>[] };
+  };
+  const { sessions } = await list({ cookie: mine.cookie });
+  expect(sessions.slice(0, 2)).toMatchObject([
+    { device: "Firefox", kind: "session", address: "127.0.0.0", is_current: false },
+    { device: "Firefox", kind: "session", address: "127.0.0.0", is_current: true },
+  ]);
+  const end = async (path: string, headers: Record<string, string>) =>
+    (await send("DELETE", path, undefined, headers)).status;
+  const other = `/sessions/${sessions[0]?.id}`;
+  expect((await list({})).status).toBe(401);
+  expect(await end(other, {})).toBe(401);
+  expect(await end(other, { cookie: mine.cookie })).toBe(403);
+  expect(await end(`/sessions/${randomUUID()}`, mine)).toBe(404);
+  expect(await end(other, mine)).toBe(200);
+  expect((await list({ cookie: cookieOf(elsewhere) })).status).toBe(401);
+  expect(await end("/sessions", mine)).toBe(200);
+  expect((await list({ cookie: mine.cookie })).sessions).toHaveLength(1);
+});
+
+test("[MGMT] a network that guessed is locked out, but not the owner's known browser and session there", async () => {
   const MAX_FAILURES = 10;
-  async function newUser() {
-    const user = { email: `${randomUUID()}@example.test`, password: "a password" };
-    await provision(toolgate.pool, { ...user, workspace: toolgate.account.workspace, role: "member" });
-    return user;
-  }
-  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-    toolgate.request(path, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify(body),
-    });
-  const logIn = (credentials: object, cookie?: string) => post("/session", credentials, cookie ? { cookie } : {});
+  const RPC = "/toolgate.key_auth.v1.SessionService";
+  const user = { email: `${randomUUID()}@example.test`, password: "a password" };
+  await provision(toolgate.pool, { ...user, workspace: toolgate.account.workspace, role: "member" });
+  const wrong = { ...user, password: "a guess" };
   const deviceOf = ({ headers }: CallResponse) =>
     headers.getSetCookie().flatMap((cookie) => /^toolgate_device=[^;]+/.exec(cookie) ?? [])[0] ?? "";
-  const rpc = (body: object) => post("/toolgate.key_auth.v1.SessionService/Login", body);
-  const guess = async (email: string, times: number, cookie?: string) => {
-    for (let time = 0; time < times; time += 1) {
-      expect((await logIn({ email, password: "a guess" }, cookie)).status).toBe(401);
-    }
-  };
+  const device = deviceOf(await send("POST", "/session", user));
+  const { token } = (await send("POST", `${RPC}/Login`, user)).body;
+  for (let failure = 0; failure < MAX_FAILURES; failure += 1)
+    expect((await send("POST", "/session", wrong)).status).toBe(401);
 
-  test("[MGMT] guesses in the owner's own network lock out the network, but not the owner's known browser", async () => {
-    const user = await newUser();
-    const first = await logIn(user);
-    expect(first.status).toBe(200);
-    const device = deviceOf(first);
-    await guess(user.email, MAX_FAILURES);
-    expect((await logIn(user)).status).toBe(429);
-    const again = await logIn(user, device);
-    expect(again.status).toBe(200);
-    // A login makes a new token, and does not let the strangers guess again.
-    expect(deviceOf(again)).not.toBe(device);
-    expect((await logIn({ ...user, password: "a guess" })).status).toBe(429);
-    expect((await logIn(user, deviceOf(again))).status).toBe(200);
-  });
+  // The response says when to try again, for cookies and for tokens.
+  const [byCookie, byToken] = [await send("POST", "/session", user), await send("POST", `${RPC}/Login`, user)];
+  for (const { status, headers } of [byCookie, byToken]) {
+    expect([status, headers.get("retry-after")]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(800);
+    expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(900);
+  }
+  expect(byCookie.text).toBe('{"success":false,"error":"Zu viele Anmeldeversuche"}');
+  expect((await logIn()).response.headers.get("retry-after")).toBeNull();
 
-  test("[MGMT] the token of one account makes no device known to another, and guesses with it are bounded too", async () => {
-    const [ada, grace] = [await newUser(), await newUser()];
-    const device = deviceOf(await logIn(ada));
-    await guess(grace.email, MAX_FAILURES, device);
-    expect((await logIn(grace, device)).status).toBe(429);
-    await guess(ada.email, MAX_FAILURES, device);
-    const refused = await logIn(ada, device);
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(800);
-    // Guesses with the stolen token leave everybody else's as they are.
-    expect((await logIn(ada)).status).toBe(200);
-  });
+  // A login of the known browser makes a new token, and does not let the strangers guess again.
+  const again = await send("POST", "/session", user, { cookie: device });
+  expect(again.status).toBe(200);
+  expect(deviceOf(again)).not.toBe(device);
+  expect((await send("POST", "/session", wrong)).status).toBe(429);
 
-  test("[MGMT] a program gets and sends the token in the request, also one that has waited since Redis lost its data", async () => {
-    const user = await newUser();
-    const { body } = await rpc(user);
-    expect(body.deviceToken).toMatch(/^[\w-]{72}$/);
-    await toolgate.redis.wipe();
-    await expect
-      .poll(async () => (await logIn({ email: user.email, password: "a guess" })).status, { timeout: 180_000 })
-      .toBe(401);
-    for (let failure = 0; failure < MAX_FAILURES; failure += 1) await rpc({ ...user, password: "a guess" });
-    expect((await rpc(user)).status).toBe(429);
-    expect((await rpc({ ...user, deviceToken: body.deviceToken })).status).toBe(200);
-    const changed = String(body.deviceToken).replace(/^./, (first) => (first === "A" ? "B" : "A"));
-    expect((await rpc({ ...user, deviceToken: changed })).status).toBe(429);
-  });
-
-  test("[MGMT] a session may change its password while its network is locked out, and guesses there are its own", async () => {
-    const user = await newUser();
-    const token = (await rpc(user)).body.token as string;
-    const change = (currentPassword: string) =>
-      post("/toolgate.key_auth.v1.SessionService/ChangePassword", {
-        token,
-        currentPassword,
-        newPassword: "a new password",
-      });
-    await guess(user.email, MAX_FAILURES);
-    expect((await change(user.password)).status).toBe(200);
-    for (let failure = 0; failure < MAX_FAILURES; failure += 1) expect((await change("a guess")).status).toBe(401);
-    expect((await change("a new password")).status).toBe(429);
-  });
+  // The session may change its password; guesses there are its own.
+  const change = (currentPassword: string) =>
+    send("POST", `${RPC}/ChangePassword`, { token, currentPassword, newPassword: "a new password" });
+  expect((await change(user.password)).status).toBe(200);
+  for (let failure = 0; failure < MAX_FAILURES; failure += 1) expect((await change("a guess")).status).toBe(401);
+  expect((await change("a new password")).status).toBe(429);
 });

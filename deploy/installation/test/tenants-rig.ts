@@ -24,6 +24,8 @@ export interface Tenants extends AsyncDisposable {
 }
 
 export interface Things {
+  memberId: string;
+  invitationId: string;
   keyId: string;
   secret: string;
   /** Gets every event. */
@@ -90,6 +92,14 @@ async function callerOf(
 
 async function makeThings(toolgate: RunningToolgate): Promise<Things> {
   const { manage } = toolgate;
+  const { workspace } = toolgate.account;
+  const member = { workspace, email: `${MARKER}@example.test`, password: "a password", role: "member" } as const;
+  const { userId: memberId } = await provision(toolgate.pool, member);
+  const invited = { email: `${MARKER}-invited@example.test`, role: "ROLE_MEMBER" };
+  const { invitation } = await manage<{ invitation: { id: string } }>(
+    "key_auth.v1.MemberService/CreateInvitation",
+    invited,
+  );
   const data = (rpc: string, request: Record<string, unknown>) =>
     manage(`tool_runner.v1.DataSourceService/${rpc}`, request);
   await data("SetDataSource", { url: toolgate.databaseUrl });
@@ -126,6 +136,8 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
   const callId = await chatWithTool(toolgate);
   const executionId = await settled(toolgate, { keyId, replayId });
   return {
+    memberId,
+    invitationId: invitation.id,
     keyId,
     secret,
     endpointId,

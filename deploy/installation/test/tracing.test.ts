@@ -134,6 +134,15 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     });
     expect(path(span, trace)).toBe(`POST /${rpc} > ${rpc}`);
   });
+
+  test("a trusted proxy's request id is kept, a malformed one replaced", async () => {
+    const ask = async (id: string) =>
+      (await toolgate.request("/webhooks/event-types", { headers: { "x-request-id": id } })).headers.get(
+        "x-request-id",
+      );
+    expect(await ask("proxy_1.2-3")).toBe("proxy_1.2-3");
+    for (const id of ["", "two words", "x".repeat(129), 'a"b', "a,b"]) expect(await ask(id)).not.toBe(id);
+  });
 });
 
 /** The names of a span and its ancestors. */

@@ -5,7 +5,7 @@ import { createPool } from "@toolgate/postgres/pool";
 import { testNats, testRedis } from "@toolgate/testbed/servers";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { testDatabase } from "@toolgate/testbed/test-database";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { startReceiver } from "../src/demo/receiver.ts";
 import { seedDemo } from "../src/demo/seed.ts";
 import { startTopology } from "../src/topology.ts";
@@ -46,22 +46,26 @@ async function installation() {
   };
 }
 
+let running: Awaited<ReturnType<typeof installation>>;
+beforeAll(async () => {
+  running = await installation();
+});
+afterAll(() => running?.[Symbol.asyncDispose]());
+
 test("another data folder does not take over the installation of a database", async () => {
-  await using first = await installation();
-  await seedDemo(first.seed);
-  const before = [await first.hashes(), (await first.pool.query("select kid from key_auth.signing_keys")).rows];
+  const { seed, settings, hashes, pool } = running;
+  await seedDemo(seed);
+  const secrets = async () => [await hashes(), (await pool.query("select kid from key_auth.signing_keys")).rows];
+  const before = await secrets();
   const dataDir = await temporaryFolder();
   const port = await freePort();
-  await expect(startTopology("single", { ...first.settings, dataDir, port })).rejects.toThrow(
+  await expect(startTopology("single", { ...settings, dataDir, port })).rejects.toThrow(
     `the database contains an installation whose secrets ${dataDir} cannot open: choose the data folder`,
   );
-  expect([await first.hashes(), (await first.pool.query("select kid from key_auth.signing_keys")).rows]).toEqual(
-    before,
-  );
+  expect(await secrets()).toEqual(before);
 });
 
 test("the demo keeps the password of its administrator, whatever happens to it", async () => {
-  await using running = await installation();
   const { seed, pool, hashes, file } = running;
   const hooks = async () => (await pool.query("select from inbound_hook.hook where deleted_at is null")).rowCount;
   const made = await seedDemo(seed);

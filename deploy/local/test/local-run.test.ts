@@ -61,32 +61,25 @@ async function prepare(changes: Partial<Product> = {}) {
 }
 
 describe("make run", () => {
-  test("announces itself, then stops services first and servers after them, leaving no process", async () => {
-    const { config, run, stop, lines, events, announced, livePids } = await prepare();
+  test("announces itself, starts killed servers again, refuses a second run, and stops servers after services", async () => {
+    const { config, run, stop, lines, events, pidFiles, announced, livePids } = await prepare();
     const running = run();
     await announced();
-    expect(await livePids()).toHaveLength(3);
     const written = JSON.parse(await readFile(join(config.dataDir, "run.json"), "utf8"));
     expect(written.base_url).toBe(`http://127.0.0.1:${config.port}`);
     expect(lines.join("\n")).toContain("curl -i ");
+    await expect(run()).rejects.toThrow("Toolgate already runs on");
+    const before = await Promise.all(pidFiles.map(readPid));
+    expect(await livePids()).toEqual(before);
+    for (const pid of before) process.kill(pid ?? 0, "SIGKILL");
+    await eventually(() => lines.filter((line) => line.endsWith("runs again")).length === 3);
+    const after = await livePids();
+    expect(after).toHaveLength(3);
+    expect(before.some((pid) => after.includes(pid))).toBe(false);
     stop.abort();
     await running;
     expect(events).toEqual(["services stop while 3 servers run"]);
     expect(await livePids()).toEqual([]);
-  });
-
-  test("starts a server again that was killed", async () => {
-    const { run, stop, lines, pidFiles, announced } = await prepare();
-    const running = run();
-    await announced();
-    const before = await Promise.all(pidFiles.map(readPid));
-    for (const pid of before) process.kill(pid ?? 0, "SIGKILL");
-    await eventually(() => lines.filter((line) => line.endsWith("runs again")).length === 3);
-    const after = await Promise.all(pidFiles.map(readPid));
-    expect(after.filter((pid) => pid && isAlive(pid))).toHaveLength(3);
-    expect(before.some((pid) => after.includes(pid))).toBe(false);
-    stop.abort();
-    await running;
   });
 
   test("refuses a taken port before it starts anything", async () => {
@@ -98,17 +91,6 @@ describe("make run", () => {
     stranger.close();
   });
 
-  test("refuses data on which it already runs, and leaves the other run alone", async () => {
-    const { run, stop, announced, livePids } = await prepare();
-    const running = run();
-    await announced();
-    await expect(run()).rejects.toThrow("Toolgate already runs on");
-    expect(await livePids()).toHaveLength(3);
-    stop.abort();
-    await running;
-    expect(await livePids()).toEqual([]);
-  });
-
   test("stops the servers when the services cannot be started", async () => {
     const startTopology = async () => Promise.reject(new Error("no services"));
     const { run, lines, livePids } = await prepare({ startTopology });
@@ -117,13 +99,13 @@ describe("make run", () => {
     expect(lines.filter((line) => line.includes("ended unexpectedly"))).toEqual([]);
   });
 
-  test.each(["startTopology", "seedDemo"] as const)("cuts %s short when it is told to stop meanwhile", async (name) => {
+  test("cuts a start short when it is told to stop meanwhile", async () => {
     const reached = Promise.withResolvers<void>();
     const never = () => {
       reached.resolve();
       return new Promise<never>(() => {});
     };
-    const { run, stop, livePids } = await prepare({ [name]: never });
+    const { run, stop, livePids } = await prepare({ seedDemo: never });
     const running = run();
     await reached.promise;
     stop.abort(new Error("told to stop"));
@@ -152,17 +134,6 @@ describe("make run", () => {
     await running;
   });
 
-  test("listens on a port that one of its servers had before", async () => {
-    const { config, control, stop, announced, livePids, events } = await prepare();
-    await writeFile(join(config.dataDir, "ports.json"), JSON.stringify({ redis: config.port }));
-    const elsewhere = { databaseUrl: "postgres://127.0.0.1:1", natsUrl: "nats://127.0.0.1:1" };
-    const running = runLocal({ ...config, ...elsewhere }, control, product(events, []));
-    await Promise.race([announced(), running]);
-    expect(await livePids()).toHaveLength(1);
-    stop.abort();
-    await running;
-  });
-
   test("when told to stop immediately, does not wait for services that do not stop, and ends their processes", async () => {
     const startTopology: Product["startTopology"] = async () => {
       const pids = () => ({});
@@ -178,23 +149,24 @@ describe("make run", () => {
     expect(await livePids()).toEqual([]);
   });
 
-  test("uses the servers and targets that are given and starts only the other servers", async () => {
+  test("uses the servers and targets that are given, and listens on a port that one of its own had before", async () => {
     const { config, control, stop, announced, livePids } = await prepare();
+    await writeFile(join(config.dataDir, "ports.json"), JSON.stringify({ redis: config.port }));
     const given = {
       ...config,
+      databaseUrl: "postgres://127.0.0.1:1",
       natsUrl: "nats://127.0.0.1:1",
-      redisUrl: "redis://127.0.0.1:1",
       allowedTargets: ["a.test:1"],
     };
     const passed: string[] = [];
     const startTopology: Product["startTopology"] = async (_kind, settings) => {
-      passed.push(settings.natsUrl, settings.redisUrl, new URL(settings.databaseUrl).protocol);
+      passed.push(settings.databaseUrl, settings.natsUrl, new URL(settings.redisUrl).protocol);
       passed.push(...settings.allowedTargets.slice(1));
       return { baseUrl: "http://127.0.0.1:1", opsUrls: [], stop: async () => {}, pids: () => ({}) };
     };
     const running = runLocal(given, control, { startTopology, seedDemo: async () => SEEDED });
-    await announced();
-    expect(passed).toEqual(["nats://127.0.0.1:1", "redis://127.0.0.1:1", "postgres:", "a.test:1"]);
+    await Promise.race([announced(), running]);
+    expect(passed).toEqual(["postgres://127.0.0.1:1", "nats://127.0.0.1:1", "redis:", "a.test:1"]);
     expect(await livePids()).toHaveLength(1);
     stop.abort();
     await running;

@@ -33,31 +33,7 @@ function post(url: string, ca: string | undefined, headers: Record<string, strin
 }
 
 describe("the demo receiver", () => {
-  test.each([
-    ["right", signature(SECRET), "signature verified"],
-    ["made with another secret", signature("whsec_other"), "signature WRONG (mismatch)"],
-    [
-      "older than five minutes",
-      signature(SECRET, new Date(NOW.getTime() - 301_000)),
-      "signature WRONG (outside-tolerance)",
-    ],
-    ["made over another body", signature(SECRET, NOW, "{}"), "signature WRONG (mismatch)"],
-  ])("prints what arrived when the signature is %s", async (_, header, verdict) => {
-    const lines: string[] = [];
-    const dataDir = await temporaryFolder();
-    await using receiver = await start(dataDir, lines);
-    await writeFile(receiverSecretFile(dataDir), SECRET);
-    const headers = {
-      "x-service-event": "tool.completed",
-      "x-service-delivery": "6f0e",
-      "x-service-attempt": "2",
-      "x-service-signature": header,
-    };
-    expect(await post(receiver.url, await readFile(receiver.caFile, "utf8"), headers)).toBe(204);
-    expect(lines).toEqual([`webhook tool.completed  delivery 6f0e  attempt 2  ${verdict}`]);
-  });
-
-  test("says when there is no signature, or no secret to check it with", async () => {
+  test("prints what arrived, and whether its signature is right", async () => {
     const lines: string[] = [];
     const dataDir = await temporaryFolder();
     await using receiver = await start(dataDir, lines);
@@ -65,9 +41,21 @@ describe("the demo receiver", () => {
     await post(receiver.url, ca, {});
     await writeFile(receiverSecretFile(dataDir), SECRET);
     await post(receiver.url, ca, {});
-    expect(lines.map((line) => line.split("  ").at(-1))).toEqual([
-      "signature not checked: no secret known here",
-      "signature MISSING",
+    for (const header of [signature(SECRET), signature("whsec_other"), signature(SECRET, NOW, "{}")]) {
+      const headers = {
+        "x-service-event": "tool.completed",
+        "x-service-delivery": "6f0e",
+        "x-service-attempt": "2",
+        "x-service-signature": header,
+      };
+      expect(await post(receiver.url, ca, headers)).toBe(204);
+    }
+    expect(lines).toEqual([
+      "webhook -  delivery -  attempt -  signature not checked: no secret known here",
+      "webhook -  delivery -  attempt -  signature MISSING",
+      "webhook tool.completed  delivery 6f0e  attempt 2  signature verified",
+      "webhook tool.completed  delivery 6f0e  attempt 2  signature WRONG (mismatch)",
+      "webhook tool.completed  delivery 6f0e  attempt 2  signature WRONG (mismatch)",
     ]);
   });
 

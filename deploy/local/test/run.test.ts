@@ -19,7 +19,13 @@ const STOP_DEADLINE_MS = 60_000;
 async function startRun(env: Record<string, string> = {}) {
   const dataDir = await temporaryFolder();
   const child = spawn(process.execPath, [RUN], {
-    env: { PATH: process.env.PATH ?? "", DATA_DIR: dataDir, PORT: String(await freePort()), ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      DATA_DIR: dataDir,
+      PORT: String(await freePort()),
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const children = () => childrenOf(child.pid ?? 0);

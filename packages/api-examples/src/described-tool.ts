@@ -29,9 +29,15 @@ export interface DescribedTool {
 }
 
 /** [RO-8] [RO-9] [BLD-23] Callers need to know this before they let an agent call the tool. */
+export const EFFECTS = {
+  writes: "May write.",
+  reads: "Reads only.",
+  other: "Writes no data of the workspace, but may send email and call other services.",
+} as const;
+
 function effectOf({ readOnly, mayWrite }: CallableTool): string {
-  if (mayWrite) return "May write.";
-  return readOnly ? "Reads only." : "Writes no data of the workspace, but may send email and call other services.";
+  if (mayWrite) return EFFECTS.writes;
+  return readOnly ? EFFECTS.reads : EFFECTS.other;
 }
 
 const SAFE_NAME = /^[A-Za-z0-9_-]+$/;

@@ -29,31 +29,6 @@ test("[LOG] an address has one form, however it was written", () => {
   expect(canonicalIp("not an address")).toBe("");
 });
 
-test.each([
-  "",
-  "2130706433",
-  "0x7f000001",
-  "0177.0.0.1",
-  "0x7f.0.0.1",
-  "127.1",
-  "127.0.1",
-  "08.8.8.8",
-  "8.8.8.08",
-  "8.8.8.8.",
-  " 8.8.8.8",
-  "8.8.8.8 ",
-  "8.8.8.8/32",
-  "8.8.8.256",
-  "[2606:4700::1111]",
-  "2606:4700:::1111",
-  "2606:4700::1111%eth0",
-  "1:2:3:4:5:6:7:8:9",
-  "example.com",
-  "８.８.８.８",
-])("[SSRF] %j is not one plain address", (text) => {
-  expect(parseIp(text)).toBeUndefined();
-});
-
 test("[SSRF-19] every IPv6 form has the same bytes as the URL parser's canonical form", () => {
   const quad = fc
     .tuple(...Array.from({ length: 4 }, () => fc.integer({ min: 0, max: 255 })))

@@ -4,10 +4,11 @@ import { Redis } from "ioredis";
 import { Client } from "pg";
 import type { LocalServer } from "../src/server-process.ts";
 
-/** Leaves `value` in a server, for `read`. */
+/** Leaves `value` in a server, for `read`, instead of what was left before. */
 export async function write(server: LocalServer, value: string): Promise<void> {
   if (server.name === "postgres") {
     await query(server.url, "create table if not exists kept (value text)");
+    await query(server.url, "delete from kept");
     await query(server.url, `insert into kept values ('${value}')`);
   } else if (server.name === "nats") {
     const connection = await connectTo(server.url);
@@ -25,7 +26,9 @@ export async function read(server: LocalServer): Promise<string | undefined> {
   if (server.name === "postgres") return (await query(server.url, "select value from kept"))[0]?.value;
   if (server.name === "nats") {
     const connection = await connectTo(server.url);
-    const message = await (await jetstreamManager(connection)).streams.getMessage("kept", { seq: 1 });
+    const message = await (await jetstreamManager(connection)).streams.getMessage("kept", {
+      last_by_subj: "kept.value",
+    });
     await connection.close();
     return message?.string();
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { eventually } from "@toolgate/testbed/eventually";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { Redis } from "ioredis";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { removeDataFolder } from "../src/data-folder.ts";
 import { isAlive, readPid } from "../src/process-table.ts";
 import type { LocalServer } from "../src/server-process.ts";
@@ -24,24 +24,35 @@ const pidsOf = (running: Readonly<Partial<Record<string, LocalServer>>>) =>
   Object.values(running).map((server) => (server as LocalServer).pid);
 
 describe("the servers of a data folder", () => {
+  let folder: Awaited<ReturnType<typeof newDataDir>>;
+  /** They run before and after each test. */
+  let servers: Awaited<ReturnType<typeof startServers>>;
+  beforeAll(async () => {
+    folder = await newDataDir();
+    servers = await startServers(folder.settings);
+  });
+  afterAll(async () => {
+    await servers?.stop();
+    await folder?.[Symbol.asyncDispose]();
+  });
+  const serverOf = (name: (typeof NAMES)[number]) => servers.running[name] as LocalServer;
+  const urls = () => NAMES.map((name) => serverOf(name).url);
+  const portOf = (url: string) => Number(new URL(url).port);
+
   test("stop without a trace and start again with their data on their ports", async () => {
-    await using folder = await newDataDir();
-    const first = await startServers(folder.settings);
-    const urls = NAMES.map((name) => first.running[name]?.url);
-    for (const name of NAMES) await write(first.running[name] as LocalServer, `in ${name}`);
-    const pids = pidsOf(first.running);
+    const before = urls();
+    for (const name of NAMES) await write(serverOf(name), `in ${name}`);
+    const pids = pidsOf(servers.running);
     expect(pids.every(isAlive)).toBe(true);
-    await first.stop();
+    await servers.stop();
     expect(pids.some(isAlive)).toBe(false);
-    await using second = await startServers(folder.settings);
-    expect(NAMES.map((name) => second.running[name]?.url)).toEqual(urls);
-    for (const name of NAMES) expect(await read(second.running[name] as LocalServer)).toBe(`in ${name}`);
+    servers = await startServers(folder.settings);
+    expect(urls()).toEqual(before);
+    for (const name of NAMES) expect(await read(serverOf(name))).toBe(`in ${name}`);
   });
 
   test.each(NAMES)("%s keeps what it confirmed over SIGKILL, and starts again on its port", async (name) => {
-    await using folder = await newDataDir();
-    await using servers = await startServers({ ...folder.settings, names: [name] });
-    const server = servers.running[name] as LocalServer;
+    const server = serverOf(name);
     await write(server, "confirmed");
     const { url, pid } = server;
     const exited = server.exited();
@@ -54,45 +65,29 @@ describe("the servers of a data folder", () => {
   });
 
   test("left behind by a killed run are stopped at the next start", async () => {
-    await using folder = await newDataDir();
-    const lost = await startServers(folder.settings);
-    for (const name of NAMES) await write(lost.running[name] as LocalServer, "kept");
-    const pids = pidsOf(lost.running);
-    await using servers = await startServers(folder.settings);
+    for (const name of NAMES) await write(serverOf(name), "kept");
+    const [pids, before] = [pidsOf(servers.running), urls()];
+    servers = await startServers(folder.settings);
     expect(pids.some(isAlive)).toBe(false);
-    for (const name of NAMES) {
-      expect(servers.running[name]?.url).toBe(lost.running[name]?.url);
-      expect(await read(servers.running[name] as LocalServer)).toBe("kept");
-    }
-  });
-
-  test("never end another process that now has a former server's pid", async () => {
-    await using folder = await newDataDir();
-    await mkdir(join(folder.dataDir, "redis"));
-    await writeFile(join(folder.dataDir, "redis", "redis.pid"), `${process.pid}\n`);
-    await using servers = await startServers({ ...folder.settings, names: ["redis"] });
-    expect(servers.running.redis?.pid).toBeGreaterThan(0);
+    expect(urls()).toEqual(before);
+    for (const name of NAMES) expect(await read(serverOf(name))).toBe("kept");
   });
 
   test("move to another port when theirs has been taken", async () => {
-    await using folder = await newDataDir();
-    const first = await startServers(folder.settings);
-    const ports = NAMES.map((name) => Number(new URL(first.running[name]?.url ?? "").port));
-    await first.stop();
+    const ports = urls().map(portOf);
+    await servers.stop();
     const strangers = ports.map((port) => createServer().listen(port, "127.0.0.1"));
     await eventually(() => strangers.every((stranger) => stranger.listening));
     try {
-      await using second = await startServers(folder.settings);
-      for (const name of NAMES) expect(ports).not.toContain(Number(new URL(second.running[name]?.url ?? "").port));
+      servers = await startServers(folder.settings);
+      for (const port of urls().map(portOf)) expect(ports).not.toContain(port);
     } finally {
       for (const stranger of strangers) stranger.close();
     }
   });
 
   test("listen on loopback only and as durably as promised", async () => {
-    await using folder = await newDataDir();
-    await using servers = await startServers(folder.settings);
-    const url = servers.running.postgres?.url ?? "";
+    const { url } = serverOf("postgres");
     const settings = await query(
       url,
       "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes', 'jit', 'listen_addresses', 'max_connections', 'password_encryption') order by name",
@@ -106,7 +101,7 @@ describe("the servers of a data folder", () => {
       "password_encryption=scram-sha-256",
       "synchronous_commit=on",
     ]);
-    const redis = new Redis(servers.running.redis?.url ?? "");
+    const redis = new Redis(serverOf("redis").url);
     const wanted = ["appendonly", "appendfsync", "maxmemory-policy", "bind"];
     expect(await Promise.all(wanted.map((name) => redis.config("GET", name)))).toEqual([
       ["appendonly", "yes"],
@@ -120,9 +115,7 @@ describe("the servers of a data folder", () => {
   });
 
   test("give the owner databases and roles, and no superuser's rights", async () => {
-    await using folder = await newDataDir();
-    await using servers = await startServers({ ...folder.settings, names: ["postgres"] });
-    const url = servers.running.postgres?.url ?? "";
+    const { url } = serverOf("postgres");
     const [role] = await query(url, "select rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname = user");
     expect(role).toEqual({ rolsuper: false, rolcreatedb: true, rolcreaterole: true });
     await query(url, "create role reader login password 'x'");
@@ -130,6 +123,16 @@ describe("the servers of a data folder", () => {
     await expect(query(url.replace(/:[^:@]+@/, ":wrong@"), "select 1")).rejects.toThrow(
       "password authentication failed",
     );
+  });
+});
+
+describe("servers of a new data folder", () => {
+  test("never end another process that now has a former server's pid", async () => {
+    await using folder = await newDataDir();
+    await mkdir(join(folder.dataDir, "redis"));
+    await writeFile(join(folder.dataDir, "redis", "redis.pid"), `${process.pid}\n`);
+    await using servers = await startServers({ ...folder.settings, names: ["redis"] });
+    expect(servers.running.redis?.pid).toBeGreaterThan(0);
   });
 
   test("with logins of the database, none of them and not even the owner can run programs of the server", async () => {

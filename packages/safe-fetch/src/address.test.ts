@@ -181,9 +181,15 @@ test.each([
 
 test("[SSRF] classifying arbitrary text never throws", () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.stringMatching(/^[0-9a-fx:.%]{0,40}$/)), (text) => {
-      expect(["public", "blocked"]).toContain(classify(text));
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: "binary" }),
+        fc.string({ unit: fc.constantFrom(..."0123456789abcdefx:.%"), maxLength: 40 }),
+      ),
+      (text) => {
+        expect(["public", "blocked"]).toContain(classify(text));
+      },
+    ),
   );
 });
 

@@ -1,19 +1,21 @@
 import type { Socket } from "node:net";
-import type { Dispatcher } from "undici";
-import { Client } from "undici";
+import { performance } from "node:perf_hooks";
+import { Client, type Dispatcher } from "undici";
+import type { Progress } from "./progress.ts";
 
 /** Bounds of one connection: header block in bytes, and how long it may be idle, in milliseconds. */
 export type ConnectionLimits = { maxHeaderBytes: number; idleTimeoutMs: number };
 
-/**
- * An idle connection is closed this many milliseconds before the server would close it, so that no request is sent
- * meanwhile.
- */
-const KEEP_ALIVE_MARGIN_MS = 1_500;
+/** The head of a response, and its body, which fails when it is incomplete. */
+type Response = { status: number; headers: Record<string, string | string[]>; body: Dispatcher.ResponseData["body"] };
 
+/** An idle connection is closed this long before the server would close it, so that no request is sent meanwhile. */
+const KEEP_ALIVE_MARGIN_MS = 1_500;
 /** Bytes that are read for one response, as a multiple of its allowed body: one-byte chunks take six times as many. */
 const WIRE_FACTOR = 8;
 const WIRE_ALLOWANCE_BYTES = 65_536;
+/** Interim (1xx) responses that are accepted before the final one. */
+const MAX_INTERIM_RESPONSES = 8;
 
 /**
  * One HTTP/1.1 connection over a socket that is already connected to the pinned address. It carries one request at a
@@ -26,15 +28,17 @@ const WIRE_ALLOWANCE_BYTES = 65_536;
 export class Connection {
   /** The IP address that the socket was connected to. */
   readonly address: string;
-  /** Called once when the connection closes while idle. */
+  /** Called when the connection closes. */
   onClose: (() => void) | undefined = undefined;
   readonly #socket: Socket;
   readonly #client: Client;
+  readonly #maxHeaderBytes: number;
   #mayReadBytes = Number.POSITIVE_INFINITY;
 
   constructor(origin: string, address: string, socket: Socket, limits: ConnectionLimits) {
     this.address = address;
     this.#socket = socket;
+    this.#maxHeaderBytes = limits.maxHeaderBytes;
     let handedOver = false;
     this.#client = new Client(origin, {
       allowH2: false,
@@ -53,20 +57,44 @@ export class Connection {
       },
     });
     this.#client.once("disconnect", () => this.close());
+    socket.once("close", () => this.onClose?.());
     socket.on("readable", () => {
       if (socket.bytesRead > this.#mayReadBytes) socket.destroy(new TooManyBytes());
     });
   }
 
-  /** Sends one request; the handler gets the response or the error. Reads a bounded number of bytes. */
-  dispatch(
-    request: Dispatcher.DispatchOptions,
-    handler: Dispatcher.DispatchHandler,
-    maxHeaderBytes: number,
+  /** Sends one request and reads the head of its response. The signal closes the connection, also during the body. */
+  async request(
+    options: Dispatcher.RequestOptions,
     maxBodyBytes: number,
-  ): void {
-    this.#mayReadBytes = this.#socket.bytesRead + maxHeaderBytes + WIRE_FACTOR * maxBodyBytes + WIRE_ALLOWANCE_BYTES;
-    this.#client.dispatch(request, handler);
+    signal: AbortSignal,
+    progress: Progress,
+  ): Promise<Response> {
+    signal.throwIfAborted();
+    progress.phase = "headers";
+    const stop = () => {
+      if (this.isSending()) progress.phase = "send";
+      this.close();
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    this.#mayReadBytes =
+      this.#socket.bytesRead + this.#maxHeaderBytes + WIRE_FACTOR * maxBodyBytes + WIRE_ALLOWANCE_BYTES;
+    let interim = 0;
+    const onInfo = () => {
+      interim += 1;
+      if (interim > MAX_INTERIM_RESPONSES) this.#socket.destroy(new TooManyBytes());
+    };
+    const began = performance.now();
+    const { statusCode: status, headers, body } = await this.#client.request({ ...options, onInfo });
+    progress.timings.firstByteMs = performance.now() - began;
+    // Whoever reads the body learns of its errors; nobody does after giving it up.
+    body.on("error", () => undefined);
+    return { status, headers: headers as Response["headers"], body };
+  }
+
+  /** The bytes that were sent and received so far. */
+  traffic(): { written: number; read: number } {
+    return { written: this.#socket.bytesWritten, read: this.#socket.bytesRead };
   }
 
   /** Whether another request may be sent. */
@@ -83,9 +111,6 @@ export class Connection {
   close(): void {
     if (!this.#client.destroyed) this.#client.destroy(null, () => undefined);
     this.#socket.destroy();
-    const onClose = this.onClose;
-    this.onClose = undefined;
-    onClose?.();
   }
 }
 

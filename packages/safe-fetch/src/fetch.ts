@@ -1,13 +1,10 @@
 import { createSecureContext, getCACertificates } from "node:tls";
 import { parseAllowList } from "./allow-list.ts";
 import { IdleConnections } from "./idle-connections.ts";
-import type { OpenRequest, OpenResult } from "./open.ts";
-import { open } from "./open.ts";
+import { type OpenRequest, type OpenResult, open } from "./open.ts";
 import type { Resolver } from "./resolve.ts";
-import type { SafeFetchResult } from "./result.ts";
-import type { SendRequest } from "./send.ts";
-import { send } from "./send.ts";
-import { Stop } from "./stop.ts";
+import type { SafeFetchResult, StopReason } from "./result.ts";
+import { type SendRequest, send } from "./send.ts";
 import { createSystemResolver } from "./system-resolver.ts";
 import type { TargetScheme } from "./target-url.ts";
 
@@ -15,8 +12,6 @@ import type { TargetScheme } from "./target-url.ts";
 const MAX_RESPONSE_HEADER_BYTES = 16_384;
 /** Idle connections kept in all; the least recently used ones are closed first. */
 const MAX_IDLE_CONNECTIONS = 512;
-/** Idle connections kept for one origin and reuse key. */
-const MAX_IDLE_CONNECTIONS_PER_KEY = 32;
 /** How long an idle connection is kept, in milliseconds; the server may announce a shorter time. */
 const IDLE_TIMEOUT_MS = 10_000;
 /** Longest deadline, in milliseconds; a longer one is cut to this. */
@@ -30,7 +25,6 @@ export type SafeFetchOptions = {
   resolver?: Resolver;
   /** Certificates (PEM) that are trusted as well as the usual authorities. */
   tls?: { ca: string | readonly string[] };
-  maxResponseHeaderBytes?: number;
   maxIdleConnections?: number;
   idleTimeoutMs?: number;
 };
@@ -54,10 +48,7 @@ export type SafeFetch = AsyncDisposable & {
 
 /** Makes a SafeFetch. Throws a TypeError for an allow-list entry that cannot be read. [SSRF-1..19, OUT-14, OUT-34, OUT-42] */
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
-  const kept = new IdleConnections({
-    maxIdle: options.maxIdleConnections ?? MAX_IDLE_CONNECTIONS,
-    maxIdlePerKey: MAX_IDLE_CONNECTIONS_PER_KEY,
-  });
+  const kept = new IdleConnections(options.maxIdleConnections ?? MAX_IDLE_CONNECTIONS);
   const context = {
     rules: { applicationHosts: options.applicationHosts, schemes: options.schemes },
     resolver: options.resolver ?? createSystemResolver(),
@@ -67,37 +58,37 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     ),
     kept,
     connectionLimits: {
-      maxHeaderBytes: options.maxResponseHeaderBytes ?? MAX_RESPONSE_HEADER_BYTES,
+      maxHeaderBytes: MAX_RESPONSE_HEADER_BYTES,
       idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
     },
   };
-  const underWay = new Map<Stop, Promise<unknown>>();
+  const underWay = new Map<AbortController, Promise<unknown>>();
   let disposed = false;
 
-  /** Arms what may stop a request; the returned function disarms it. */
-  const begin = (stop: Stop, { signal, deadlineMs }: { signal?: AbortSignal | undefined; deadlineMs: number }) => {
-    const onAbort = () => stop.fire("aborted");
-    if (disposed || signal?.aborted) stop.fire("aborted");
+  /** Arms what may stop a request; `end` disarms it. */
+  const begin = ({ signal, deadlineMs }: { signal?: AbortSignal | undefined; deadlineMs: number }) => {
+    const stop = new AbortController();
+    const onAbort = () => stop.abort("aborted" satisfies StopReason);
+    if (disposed || signal?.aborted) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
-    const timer = setTimeout(() => stop.fire("deadline"), Math.min(deadlineMs, MAX_DEADLINE_MS));
-    return () => {
+    const timer = setTimeout(() => stop.abort("deadline" satisfies StopReason), Math.min(deadlineMs, MAX_DEADLINE_MS));
+    const end = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
       underWay.delete(stop);
     };
+    return { stop, end };
   };
 
   return {
     send(request) {
-      const stop = new Stop();
-      const end = begin(stop, request);
+      const { stop, end } = begin(request);
       const result = send(context, request, stop).finally(end);
       underWay.set(stop, result);
       return result;
     },
     open(request) {
-      const stop = new Stop();
-      const end = begin(stop, request);
+      const { stop, end } = begin(request);
       const ended = Promise.withResolvers<void>();
       underWay.set(stop, ended.promise);
       return open(context, request, stop, () => {
@@ -108,7 +99,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     async [Symbol.asyncDispose]() {
       disposed = true;
       const ending = [...underWay.values()];
-      for (const stop of underWay.keys()) stop.fire("aborted");
+      for (const stop of underWay.keys()) stop.abort("aborted" satisfies StopReason);
       await Promise.allSettled(ending);
       kept[Symbol.dispose]();
     },

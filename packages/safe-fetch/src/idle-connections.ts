@@ -1,20 +1,17 @@
 import type { Connection } from "./connection.ts";
 
-/** How many connections may be idle, in all and for one target and reuse key. */
-type KeepLimits = { maxIdle: number; maxIdlePerKey: number };
-
 /**
- * Idle connections by key (origin and the caller's reuse key). When there are too many, the least recently used key
- * loses one. A connection is handed out only for an address that was checked just now.
+ * Idle connections by key (origin and the caller's reuse key), at most `maxIdle` in all: then the one that has been idle
+ * the longest is closed. A connection is handed out only for an address that was checked just now.
  */
 export class IdleConnections implements Disposable {
-  readonly #limits: KeepLimits;
-  readonly #byKey = new Map<string, Connection[]>();
-  #count = 0;
+  readonly #maxIdle: number;
+  /** The key of each, the most recently used last. */
+  readonly #idle = new Map<Connection, string>();
   #disposed = false;
 
-  constructor(limits: KeepLimits) {
-    this.#limits = limits;
+  constructor(maxIdle: number) {
+    this.#maxIdle = maxIdle;
   }
 
   /**
@@ -22,62 +19,30 @@ export class IdleConnections implements Disposable {
    * because the name no longer resolves to them.
    */
   take(key: string, addresses: readonly string[]): Connection | undefined {
-    const idle = this.#byKey.get(key);
-    if (idle === undefined) return undefined;
     let taken: Connection | undefined;
-    while (taken === undefined) {
-      const connection = idle.pop();
-      if (connection === undefined) break;
-      this.#count--;
-      connection.onClose = undefined;
-      if (!connection.isOpen()) continue;
-      if (addresses.includes(connection.address)) taken = connection;
-      else connection.close();
+    for (const [connection, itsKey] of this.#idle) {
+      if (itsKey !== key) continue;
+      if (!addresses.includes(connection.address)) connection.close();
+      if (connection.isOpen()) taken = connection;
+      else this.#idle.delete(connection);
     }
-    if (idle.length === 0) this.#byKey.delete(key);
+    if (taken) this.#idle.delete(taken);
     return taken;
   }
 
-  /** Keeps a connection for the next send with this key, until it closes. */
+  /** Keeps a connection for the next send with this key. */
   put(key: string, connection: Connection): void {
     if (!connection.isOpen()) return;
-    const idle = this.#byKey.get(key) ?? [];
-    if (this.#disposed || idle.length >= this.#limits.maxIdlePerKey) {
-      connection.close();
-      return;
-    }
-    this.#byKey.delete(key);
-    this.#byKey.set(key, idle);
-    idle.push(connection);
-    this.#count++;
-    const remove = () => this.#remove(key, connection);
-    connection.onClose = remove;
-    if (this.#count > this.#limits.maxIdle) this.#closeOldest();
+    this.#idle.set(connection, key);
+    connection.onClose = () => this.#idle.delete(connection);
+    const [oldest] = this.#idle.keys();
+    if (this.#disposed) connection.close();
+    else if (this.#idle.size > this.#maxIdle) oldest?.close();
   }
 
   /** Closes all idle connections, and those that come later. */
   [Symbol.dispose](): void {
     this.#disposed = true;
-    while (this.#count > 0) this.#closeOldest();
-  }
-
-  #closeOldest(): void {
-    for (const [key, idle] of this.#byKey) {
-      const oldest = idle[0];
-      if (oldest === undefined) continue;
-      this.#remove(key, oldest);
-      oldest.close();
-      return;
-    }
-  }
-
-  #remove(key: string, connection: Connection): void {
-    connection.onClose = undefined;
-    const idle = this.#byKey.get(key) ?? [];
-    const index = idle.indexOf(connection);
-    if (index < 0) return;
-    idle.splice(index, 1);
-    this.#count--;
-    if (idle.length === 0) this.#byKey.delete(key);
+    for (const connection of this.#idle.keys()) connection.close();
   }
 }

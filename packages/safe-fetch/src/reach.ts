@@ -2,19 +2,13 @@ import type { SecureContext } from "node:tls";
 import type { Dispatcher } from "undici";
 import type { AllowList } from "./allow-list.ts";
 import { connectPinned } from "./connect.ts";
-import type { ConnectionLimits } from "./connection.ts";
-import { Connection } from "./connection.ts";
-import type { ExchangeOutcome, ResponseHead } from "./exchange.ts";
+import { Connection, type ConnectionLimits } from "./connection.ts";
 import type { IdleConnections } from "./idle-connections.ts";
-import type { FetchMethod } from "./request-rules.ts";
-import { refuseRequest } from "./request-rules.ts";
-import type { Resolver } from "./resolve.ts";
-import { checkTarget, literalAddress } from "./resolve.ts";
+import type { Progress } from "./progress.ts";
+import { type FetchMethod, refuseRequest } from "./request-rules.ts";
+import { checkTarget, literalAddress, type Resolver } from "./resolve.ts";
 import type { FetchFailure } from "./result.ts";
-import type { Stop } from "./stop.ts";
-import type { TargetRules, TargetUrl } from "./target-url.ts";
-import { parseTargetUrl } from "./target-url.ts";
-import type { TimingLog } from "./timing-log.ts";
+import { parseTargetUrl, type TargetRules, type TargetUrl } from "./target-url.ts";
 
 /** How many kept connections one request may find closed before it opens its own. */
 const MAX_STALE_CONNECTIONS = 3;
@@ -30,6 +24,8 @@ export type RequestBasics = {
   body?: string | Uint8Array;
   /** Whose request it is: looking up its host may have to wait for other lookups of this workspace, and for no others. */
   workspaceId: string;
+  /** Body bytes after which reading stops. */
+  maxResponseBytes: number;
   /** Requests with the same key may follow each other on one connection; without a key the connection is used once. */
   reuseKey?: string;
   /**
@@ -49,70 +45,84 @@ export type ReachContext = {
   connectionLimits: ConnectionLimits;
 };
 
-/** `release` keeps the connection for a later request if it may; to be called when the body was read to its end. */
-type Exchange = (
-  connection: Connection,
-  request: Dispatcher.DispatchOptions,
-  release: () => void,
-) => Promise<ExchangeOutcome>;
-
-type Reached = ({ kind: "response" } & ResponseHead) | FetchFailure;
+/** A response whose body is still to be read to its end, or given up. */
+type Reached = {
+  kind: "response";
+  status: number;
+  headers: Record<string, string | string[]>;
+  body: Dispatcher.ResponseData["body"];
+  giveUp: () => void;
+};
 
 /**
- * From URL rules to an exchange: parses, resolves and checks, connects to a checked address, and exchanges; over another
- * connection when a kept one turns out to be closed. Never rejects.
+ * From URL rules to the head of a response: parses, resolves and checks, connects to a checked address, and sends; over
+ * another connection when a kept one turns out to be closed. Never rejects. `onConnected`: the request is about to be sent.
  */
 export async function reach(
   context: ReachContext,
   request: RequestBasics,
-  stop: Stop,
-  log: TimingLog,
-  exchange: Exchange,
-): Promise<Reached> {
+  signal: AbortSignal,
+  progress: Progress,
+  onConnected?: () => void,
+): Promise<Reached | FetchFailure> {
+  const { rules } = context;
+  const refuse = (code: "address" | "url" | "request", reason: string) =>
+    ({ kind: "refused", code, reason, timings: progress.done() }) as const;
   const refusal = refuseRequest(request.method, request.headers);
-  if (refusal !== undefined) return { kind: "refused", code: "request", reason: refusal, timings: log.done() };
-  const target = parseTargetUrl(request.url, context.rules);
-  if (!target.ok) {
-    return { kind: "refused", code: "url", reason: "target URL not allowed", url: target.reason, timings: log.done() };
+  if (refusal !== undefined) return refuse("request", refusal);
+  const target = parseTargetUrl(request.url, rules);
+  if (!target.ok) return { ...refuse("url", "target URL not allowed"), url: target.reason };
+  const checked = await checkTarget(target, { ...context, workspaceId: request.workspaceId, signal });
+  if (literalAddress(target.host) === undefined) progress.timings.dnsMs = progress.elapsedMs();
+  if (!checked.ok && checked.reason === "blocked") return refuse("address", ADDRESS_NOT_ALLOWED);
+  if (!checked.ok) return progress.failed(undefined, signal);
+  try {
+    return await exchange(context, request, target, checked.addresses, signal, progress, onConnected);
+  } catch (error) {
+    return progress.failed(error, signal);
   }
-  const checked = await stop.before(checkTarget(target, { ...context, workspaceId: request.workspaceId }));
-  if (literalAddress(target.host) === undefined) log.timings.dnsMs = log.elapsedMs();
-  if (checked === undefined || (!checked.ok && checked.reason === "aborted")) return log.stopped(stop.reason, "dns");
-  if (checked.ok) return await exchangeWith(context, request, target, checked.addresses, stop, log, exchange);
-  if (checked.reason === "unresolvable") return log.failed("dns");
-  return { kind: "refused", code: "address", reason: ADDRESS_NOT_ALLOWED, timings: log.done() };
 }
 
-async function exchangeWith(
+async function exchange(
   context: ReachContext,
   request: RequestBasics,
   target: TargetUrl,
   addresses: readonly string[],
-  stop: Stop,
-  log: TimingLog,
-  exchange: Exchange,
+  signal: AbortSignal,
+  progress: Progress,
+  onConnected?: () => void,
 ): Promise<Reached> {
+  const { secureContext, connectionLimits } = context;
   const { reuseKey } = request;
   const key = reuseKey === undefined ? undefined : `${target.url.origin} ${reuseKey}`;
   for (let attempt = 0; ; attempt++) {
     const kept = key === undefined || attempt >= MAX_STALE_CONNECTIONS ? undefined : context.kept.take(key, addresses);
-    const connection = kept ?? (await open(context, target, addresses, stop, log));
-    if (!(connection instanceof Connection)) return connection;
-    log.timings.address = connection.address;
-    log.timings.reused = kept !== undefined;
-
-    const release = () => {
-      if (key === undefined) connection.close();
-      else if (!connection.isSending()) context.kept.put(key, connection);
-      else setImmediate(keepUnlessSending, context.kept, key, connection);
-    };
-    const outcome = await exchange(connection, toDispatch(request, target), release);
-    log.timings.firstByteMs = outcome.firstByteMs;
-    if (kept !== undefined && mayRepeat(outcome, request) && stop.reason === undefined) continue;
-    if (outcome.kind === "failed") return log.failed(outcome.failure);
-    if (outcome.kind === "stopped") return log.stopped(stop.reason, outcome.phase);
-    const { status, headers } = outcome;
-    return { kind: "response", status, headers };
+    let connection = kept;
+    if (connection === undefined) {
+      const { socket, address } = await connectPinned(target, addresses, secureContext, signal, progress);
+      connection = new Connection(target.url.origin, address, socket, connectionLimits);
+    }
+    const used = connection;
+    progress.timings.address = used.address;
+    progress.timings.reused = kept !== undefined;
+    onConnected?.();
+    const before = used.traffic();
+    try {
+      const response = await used.request(toOptions(request, target), request.maxResponseBytes, signal, progress);
+      response.body.once("end", () => {
+        if (key === undefined) used.close();
+        else if (!used.isSending()) context.kept.put(key, used);
+        else setImmediate(keepUnlessSending, context.kept, key, used);
+      });
+      const giveUp = () => {
+        response.body.destroy();
+        used.close();
+      };
+      return { kind: "response", ...response, giveUp };
+    } catch (error) {
+      used.close();
+      if (kept === undefined || signal.aborted || !mayRepeat(before, used.traffic(), request)) throw error;
+    }
   }
 }
 
@@ -125,23 +135,7 @@ function keepUnlessSending(kept: IdleConnections, key: string, connection: Conne
   else kept.put(key, connection);
 }
 
-async function open(
-  context: ReachContext,
-  target: TargetUrl,
-  addresses: readonly string[],
-  stop: Stop,
-  log: TimingLog,
-): Promise<Connection | FetchFailure> {
-  const outcome = await connectPinned(target, addresses, context.secureContext, stop);
-  log.timings.address = outcome.address;
-  log.timings.connectMs = outcome.connectMs;
-  log.timings.tlsMs = outcome.tlsMs;
-  if (outcome.kind === "stopped") return log.stopped(stop.reason, outcome.phase);
-  if (outcome.kind === "failed") return log.failed(outcome.failure);
-  return new Connection(target.url.origin, outcome.address ?? "", outcome.socket, context.connectionLimits);
-}
-
-function toDispatch(request: RequestBasics, { url }: TargetUrl): Dispatcher.DispatchOptions {
+function toOptions(request: RequestBasics, { url }: TargetUrl): Dispatcher.RequestOptions {
   return {
     path: url.pathname + url.search,
     method: request.method,
@@ -151,8 +145,12 @@ function toDispatch(request: RequestBasics, { url }: TargetUrl): Dispatcher.Disp
   };
 }
 
+type Traffic = ReturnType<Connection["traffic"]>;
+
 /** A request that was not written may be sent again; one that was, only if the caller allows it and no byte came back. */
-function mayRepeat(outcome: ExchangeOutcome, request: RequestBasics): boolean {
-  if (outcome.kind !== "failed" || outcome.responseBegan) return false;
-  return !outcome.written || (request.repeatable ?? ["GET", "HEAD", "OPTIONS"].includes(request.method));
+function mayRepeat(before: Traffic, after: Traffic, request: RequestBasics): boolean {
+  if (after.read > before.read) return false;
+  return (
+    after.written === before.written || (request.repeatable ?? ["GET", "HEAD", "OPTIONS"].includes(request.method))
+  );
 }

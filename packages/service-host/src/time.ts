@@ -29,3 +29,13 @@ const HOUR_MS = 3_600_000;
 export function firstOfHours(nowMs: number): Date {
   return new Date((Math.floor(nowMs / HOUR_MS) - 23) * HOUR_MS);
 }
+
+/** The counts of the 24 hours from this first one; hours without a row have 0. */
+export function countsByHour(firstHour: Date, rows: readonly { hour: Date; count: number }[]): number[] {
+  const counts = Array<number>(24).fill(0);
+  for (const { hour, count } of rows) {
+    const place = Math.round((hour.getTime() - firstHour.getTime()) / HOUR_MS);
+    if (place in counts) counts[place] = count;
+  }
+  return counts;
+}

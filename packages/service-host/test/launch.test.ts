@@ -31,7 +31,13 @@ interface Launched extends AsyncDisposable {
 
 function launched(env: Record<string, string> = {}): Launched {
   const script = fileURLToPath(new URL("./launched-service.ts", import.meta.url));
-  const complete = { PATH: process.env.PATH, ...IDENTITY, CALL_MS: "0", ...env };
+  const complete = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    ...IDENTITY,
+    CALL_MS: "0",
+    ...env,
+  };
   const child = spawn(process.execPath, [script], { env: complete, stdio: ["ignore", "pipe", "pipe"] });
   const exited = once(child, "close") as Launched["exited"];
   let [text, errors] = ["", ""];
@@ -111,7 +117,6 @@ test.each([
     { ...CERTIFICATES, KEY_AUTH_URL: "https://127.0.0.1:9" },
     "certificates: the file in TLS_CERT_FILE cannot be read: ENOENT",
   ],
-  ["an address that cannot be bound", { BIND_HOST: "192.0.2.1" }, "EADDRNOTAVAIL"],
 ])("%s gives one fatal line and exit code 1", async (_name, env, said) => {
   await using service = launched(env);
   expect(await service.exited).toEqual([1, null]);

@@ -8,6 +8,7 @@ import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { ReceiveService } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
 import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { MemberService } from "@toolgate/gen/toolgate/key_auth/v1/member_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
@@ -77,7 +78,7 @@ export const SERVICES = {
     ],
   },
   "key-auth": {
-    rpcs: [VerifyService, SessionService, KeyService, AuditService, WorkspaceService],
+    rpcs: [VerifyService, SessionService, MemberService, KeyService, AuditService, WorkspaceService],
     hotCalls: [
       { method: VerifyService.method.verify, stream: VerifyService.method.verifyCalls, timeoutMs: 5_000 },
       { method: SessionService.method.authorize, stream: VerifyService.method.authorizeCalls, timeoutMs: 5_000 },

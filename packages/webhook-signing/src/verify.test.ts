@@ -85,17 +85,6 @@ test("[AUTH-2] [AUTH-3] exactly 300 s passes in both directions, 301 s does not"
   }
 });
 
-test("[AUTH-2] a clock that is not a number accepts nothing", () => {
-  expect(verify({ secret, header: good, body, now: Number.NaN })).toMatchObject({
-    ok: false,
-    reason: "outside-tolerance",
-  });
-});
-
-test("[AUTH] upper-case hex is accepted", () => {
-  expect(verify({ secret, header: `t=${now},v1=${hexOf(good).toUpperCase()}`, body, now }).ok).toBe(true);
-});
-
 test("[AUTH] any one matching v1 suffices, at any position", () => {
   const wrong = "0".repeat(64);
   for (const header of [
@@ -116,12 +105,6 @@ test("[AUTH] a v0 that would match does not count", () => {
     ok: false,
     reason: "mismatch",
   });
-});
-
-test("[AUTH] hex with anything after it, or too short, never matches", () => {
-  for (const hex of [`${hexOf(good)}00`, `${hexOf(good)}zz`, hexOf(good).slice(2), ""]) {
-    expect(verify({ secret, header: `t=${now},v1=${hex}`, body, now }).ok).toBe(false);
-  }
 });
 
 test("[AUTH-1] verifying arbitrary headers never throws and never accepts", () => {

@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  Navigate,
   Outlet,
   redirect,
   retainSearchParams,
@@ -20,12 +21,15 @@ import { Search as EventsSearch } from "./routes/events.ts";
 import { Search as HookLogSearch } from "./routes/hook-log.ts";
 import { Search as HooksSearch } from "./routes/hooks.ts";
 import { Search as KeysSearch } from "./routes/keys.ts";
+import { Search as MembersSearch } from "./routes/members.ts";
 import { Search as NamedSearch } from "./routes/named-list.ts";
+import { Search as ReferenceSearch } from "./routes/reference.ts";
 import { Search as RunsSearch } from "./routes/runs.ts";
 import { parseSearch, stringifySearch, text } from "./routes/search.ts";
 import { Search as ToolSearch } from "./routes/tool.ts";
 import { Search as ToolsSearch } from "./routes/tools.ts";
 import { Search as UndeliveredSearch } from "./routes/undelivered.ts";
+import { Search as UsageSearch } from "./routes/usage.ts";
 import { loadSession, sessionStore } from "./rpc/session.ts";
 import { useCanManage } from "./rpc/use-session.ts";
 
@@ -40,6 +44,26 @@ const login = createRoute({
   path: "/login",
   validateSearch: v.object({ next: text }),
   component: () => <LoginPage next={login.useSearch().next} />,
+});
+
+/** For holders of a key, who need no login. */
+const reference = createRoute({
+  getParentRoute: () => root,
+  path: "/reference",
+  validateSearch: ReferenceSearch,
+  component: lazyRouteComponent(() => import("./pages/reference/reference-page.tsx"), "ReferencePage"),
+});
+
+const join = createRoute({
+  getParentRoute: () => root,
+  path: "/join",
+  component: lazyRouteComponent(() => import("./pages/login/join-page.tsx"), "JoinPage"),
+});
+
+const newPassword = createRoute({
+  getParentRoute: () => root,
+  path: "/new-password",
+  component: lazyRouteComponent(() => import("./pages/login/new-password-page.tsx"), "NewPasswordPage"),
 });
 
 const shell = createRoute({
@@ -59,13 +83,13 @@ const managed = createRoute({
   component: () => (useCanManage() ? <Outlet /> : <NoAccess />),
 });
 
+/** The first page: for members, that is the tools. */
 const index = createRoute({
   getParentRoute: () => shell,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/tools" });
-  },
+  component: () => (useCanManage() ? <Overview /> : <Navigate to="/tools" replace />),
 });
+const Overview = lazyRouteComponent(() => import("./pages/overview/overview-page.tsx"), "OverviewPage");
 
 const tools = createRoute({
   getParentRoute: () => shell,
@@ -79,6 +103,12 @@ const tool = createRoute({
   path: "/tools/$name",
   validateSearch: ToolSearch,
   component: lazyRouteComponent(() => import("./pages/tool/tool-page.tsx"), "ToolPage"),
+});
+
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./pages/account/account-page.tsx"), "AccountPage"),
 });
 
 const assistants = createRoute({
@@ -100,6 +130,27 @@ const builder = createRoute({
   path: "/builder",
   validateSearch: BuilderSearch,
   component: lazyRouteComponent(() => import("./pages/builder/builder-page.tsx"), "BuilderPage"),
+});
+
+const chats = createRoute({
+  getParentRoute: () => shell,
+  path: "/chats",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/chats/chats-page.tsx"), "ChatsPage"),
+});
+
+const models = createRoute({
+  getParentRoute: () => managed,
+  path: "/models",
+  validateSearch: NamedSearch,
+  component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
+});
+
+const usage = createRoute({
+  getParentRoute: () => managed,
+  path: "/usage",
+  validateSearch: UsageSearch,
+  component: lazyRouteComponent(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
 });
 
 const runs = createRoute({
@@ -186,6 +237,19 @@ const sheets = createRoute({
   component: lazyRouteComponent(() => import("./pages/data/sheets-page.tsx"), "SheetsPage"),
 });
 
+const members = createRoute({
+  getParentRoute: () => managed,
+  path: "/members",
+  validateSearch: MembersSearch,
+  component: lazyRouteComponent(() => import("./pages/members/members-page.tsx"), "MembersPage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => managed,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
+});
+
 const audit = createRoute({
   getParentRoute: () => managed,
   path: "/audit",
@@ -202,6 +266,8 @@ const components = createRoute({
 const pages = managed.addChildren([
   builder,
   components,
+  models,
+  usage,
   runs,
   keys,
   endpoints,
@@ -214,12 +280,20 @@ const pages = managed.addChildren([
   secrets,
   queries,
   sheets,
+  members,
+  settings,
   audit,
 ]);
 
 export const router = createRouter({
   basepath: "/manage",
-  routeTree: root.addChildren([login, shell.addChildren([index, tools, tool, assistants, assistant, pages])]),
+  routeTree: root.addChildren([
+    login,
+    reference,
+    join,
+    newPassword,
+    shell.addChildren([index, tools, tool, assistants, assistant, chats, account, pages]),
+  ]),
   parseSearch,
   stringifySearch,
   defaultErrorComponent: Failed,

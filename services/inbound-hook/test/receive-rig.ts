@@ -6,7 +6,6 @@ import { start as startGateway } from "@toolgate/gateway/service";
 import { lockWorkspace } from "@toolgate/key-auth/operator/workspaces";
 import { createLogger } from "@toolgate/service-host/logger";
 import { localServices } from "@toolgate/service-host/rpc/local-services";
-import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { type HookRig, type RigOptions, startHookRig } from "./hook-rig.ts";
 
@@ -170,11 +169,6 @@ function exchange(
   sent.on("error", reject);
   sent.end(content);
   return promise;
-}
-
-/** Resolves when 15 s or more are left of the clock minute, for tests that count within one. */
-export async function earlyInMinute(): Promise<void> {
-  await eventually(() => Date.now() % 60_000 < 45_000);
 }
 
 /** The signature in the formats without a time. */

@@ -158,7 +158,7 @@ test("[MGMT] [FAIR] a page of a search reads a bounded number of entries, and th
     const pages: string[][] = [];
     let pageToken = "";
     do {
-      const page = await keyAuth.audit.listAuditEntries({ ...filter, pageToken }, admin);
+      const page = await keyAuth.audit.listAuditEntries({ ...filter, pageSize: 100, pageToken }, admin);
       pages.push(page.entries.map(({ target }) => target));
       pageToken = page.nextPageToken;
     } while (pageToken !== "");

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { Code } from "@connectrpc/connect";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { expect, test } from "vitest";
 import { provision } from "../src/operator/provision.ts";
-import { account, codeOf, earlyInMinute, runKeyAuth } from "./running-key-auth.ts";
+import { account, codeOf, runKeyAuth } from "./running-key-auth.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:10Z");
 

@@ -3,21 +3,26 @@ import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { provision } from "../src/operator/provision.ts";
 import { insertUsage } from "../src/store/usage.ts";
-import { account, codeOf, runKeyAuth } from "./running-key-auth.ts";
+import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.parse("2026-11-21T12:34:56.789Z");
 const FIRST_HOUR = Date.parse("2026-11-20T13:00:00Z");
+
+let keyAuth: RunningKeyAuth;
+beforeAll(async () => {
+  keyAuth = await runKeyAuth({ now: () => NOW });
+});
+afterAll(() => keyAuth?.[Symbol.asyncDispose]());
 
 function usage(keyId: string, at: number, status: number, durationMs: number) {
   return create(UsageRecordSchema, { id: randomUUID(), keyId, tool: "t", status, durationMs, atMs: BigInt(at) });
 }
 
 test("[KEY-11] [LOG-6] the calls of the last 24 hours are counted by hour, with errors and durations, and without what the limit refused", async () => {
-  await using keyAuth = await runKeyAuth({ now: () => NOW });
   const manager = keyAuth.as("manager");
   const { key } = await keyAuth.keys().createKey({ name: "k" }, manager);
   const { key: unused } = await keyAuth.keys().createKey({ name: "unused" }, manager);
@@ -45,7 +50,6 @@ test("[KEY-11] [LOG-6] the calls of the last 24 hours are counted by hour, with 
 });
 
 test("[KEY-11] of an hour with many calls all are counted, and the errors are estimated from the last ones", async () => {
-  await using keyAuth = await runKeyAuth({ now: () => NOW });
   const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   const keyId = key?.id ?? "";
   const records = Array.from({ length: 1_000 }, (_, call) =>
@@ -57,7 +61,6 @@ test("[KEY-11] of an hour with many calls all are counted, and the errors are es
 });
 
 test("[KEY-19] nobody reads the counts of another workspace's key, and a call names at most 50", async () => {
-  await using keyAuth = await runKeyAuth({ now: () => NOW });
   const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   const ids = [key?.id ?? ""];
   await insertUsage(keyAuth.pool, [usage(ids[0] ?? "", NOW, 200, 1)], new Date(0));

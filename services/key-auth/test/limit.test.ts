@@ -1,8 +1,9 @@
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testRedis } from "@toolgate/testbed/servers";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { earlyInMinute, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 const MINUTE_START = Date.parse("2026-11-21T12:00:00Z");
 /** Replicas whose clocks disagree with each other and with Redis. */

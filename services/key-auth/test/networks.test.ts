@@ -1,12 +1,18 @@
 import { Code } from "@connectrpc/connect";
-import { expect, test } from "vitest";
-import { codeOf, earlyInMinute, runKeyAuth } from "./running-key-auth.ts";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:10Z");
 
+let keyAuth: RunningKeyAuth;
+beforeAll(async () => {
+  keyAuth = await runKeyAuth({ replicas: 2, now: () => NOW });
+});
+afterAll(() => keyAuth?.[Symbol.asyncDispose]());
+
 test("[KEY] [ERR-10] a call from outside a key's networks is refused like an unknown key, on every replica, and not counted", async () => {
   await earlyInMinute();
-  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => NOW });
   const who = keyAuth.as("manager");
   const allowedNetworks = ["203.0.113.0/24", "2001:db8::/32"];
   const { key, secret } = await keyAuth.keys().createKey({ name: "k", limit: 10, allowedNetworks }, who);
@@ -23,7 +29,6 @@ test("[KEY] [ERR-10] a call from outside a key's networks is refused like an unk
 });
 
 test("[KEY] changed networks apply from the next call on; without networks every address is allowed", async () => {
-  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => NOW });
   const who = keyAuth.as("manager");
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, who);
   const keyId = key?.id ?? "";
@@ -42,7 +47,6 @@ test("[KEY] changed networks apply from the next call on; without networks every
 });
 
 test("[KEY] networks with host bits, texts that are not networks, and too many networks are refused", async () => {
-  await using keyAuth = await runKeyAuth();
   const create = (allowedNetworks: string[]) =>
     keyAuth.keys().createKey({ name: "k", allowedNetworks }, keyAuth.as("manager"));
   await expect(create(["203.0.113.5/24"])).rejects.toThrow("the network is 203.0.113.0/24");

@@ -3,7 +3,7 @@ import { createPrincipalReader } from "@toolgate/service-host/identity/principal
 import { expect, test } from "vitest";
 import { maintainSigningKeys } from "../src/login/signing-keys.ts";
 import { provision } from "../src/operator/provision.ts";
-import { changeRole } from "../src/operator/roles.ts";
+import { setRole } from "../src/operator/roles.ts";
 import { account, runKeyAuth } from "./running-key-auth.ts";
 
 const DAY_MS = 86_400_000;
@@ -33,8 +33,8 @@ test("Authorize signs what it says about the user; the same text serves many req
   now -= 3_600_000;
   expect((await ask()).principal).not.toBe(later);
   now += 3_600_000;
-  const operator = { pool: keyAuth.pool, now: () => new Date(now) } as Parameters<typeof changeRole>[0];
-  await changeRole(operator, { email: user.email, workspace: user.workspace, role: "member" });
+  const operator = { pool: keyAuth.pool, now: () => new Date(now) } as Parameters<typeof setRole>[0];
+  await setRole(operator, { email: user.email, workspace: user.workspace, role: "member" });
   expect(await reader.read((await ask()).principal)).toEqual({ ...said, role: "member" });
   // The next signing key is used, and known to readers, as soon as it exists.
   now += 31 * DAY_MS;

@@ -1,27 +1,36 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { testRedis } from "@toolgate/testbed/servers";
-import { expect, test } from "vitest";
-import { codeOf, earlyInMinute, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { codeOf, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
 import { columnsContaining } from "./stored-secrets.ts";
 
 const START = Date.parse("2026-11-21T12:00:10Z");
 const DAY_S = 86_400;
 
-const opens = async (keyAuth: RunningKeyAuth, secret: string) => {
+let now = START;
+let keyAuth: RunningKeyAuth;
+beforeAll(async () => {
+  keyAuth = await runKeyAuth({ replicas: 2, now: () => now });
+});
+beforeEach(() => {
+  now = START;
+});
+afterAll(() => keyAuth[Symbol.asyncDispose]());
+
+const opens = async (secret: string) => {
   const verdicts = await Promise.all([0, 1].map((replica) => keyAuth.verify(secret, { replica })));
   expect(verdicts[0] === undefined).toBe(verdicts[1] === undefined);
   return verdicts[0] !== undefined;
 };
 
 test("[KEY] [KEY-17] after a rotation both secrets are valid on every replica until exactly the end of the overlap", async () => {
-  let now = START;
-  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => now });
   const who = keyAuth.as("manager");
   const { key, secret: old } = await keyAuth.keys().createKey({ name: "k", limit: 100 }, who);
   const keyId = key?.id ?? "";
-  expect(await opens(keyAuth, old)).toBe(true);
+  expect(await opens(old)).toBe(true);
   const rotated = await keyAuth.keys(1).rotateKey({ keyId, overlapSeconds: 3_600 }, who);
   expect(rotated.secret).not.toBe(old);
   expect(rotated.secret.startsWith(rotated.key?.prefix ?? "-")).toBe(true);
@@ -29,19 +38,18 @@ test("[KEY] [KEY-17] after a rotation both secrets are valid on every replica un
   expect(rotated.key?.previousSecretValidUntil && timestampDate(rotated.key.previousSecretValidUntil)).toEqual(
     new Date(until),
   );
-  expect(await opens(keyAuth, old)).toBe(true);
-  expect(await opens(keyAuth, rotated.secret)).toBe(true);
+  expect(await opens(old)).toBe(true);
+  expect(await opens(rotated.secret)).toBe(true);
   now = until - 1;
-  expect(await opens(keyAuth, old)).toBe(true);
+  expect(await opens(old)).toBe(true);
   now = until;
-  expect(await opens(keyAuth, old)).toBe(false);
-  expect(await opens(keyAuth, rotated.secret)).toBe(true);
+  expect(await opens(old)).toBe(false);
+  expect(await opens(rotated.secret)).toBe(true);
   expect((await keyAuth.keys().getKey({ keyId }, who)).key?.previousSecretValidUntil).toBeUndefined();
 });
 
 test("[KEY] [LIMIT-1] both secrets share the key's id and limit during the overlap", async () => {
   await earlyInMinute();
-  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
   const { key, secret: old } = await keyAuth.keys().createKey({ name: "k", limit: 3 }, keyAuth.as("manager"));
   const keyId = key?.id ?? "";
   const { secret } = await keyAuth.keys().rotateKey({ keyId, overlapSeconds: 60 }, keyAuth.as("manager"));
@@ -52,52 +60,47 @@ test("[KEY] [LIMIT-1] both secrets share the key's id and limit during the overl
 });
 
 test("[KEY] without an overlap the old secret ends immediately, and a second rotation ends the one before it", async () => {
-  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
   const who = keyAuth.as("manager");
   const { key, secret: first } = await keyAuth.keys().createKey({ name: "k" }, who);
   const keyId = key?.id ?? "";
-  expect(await opens(keyAuth, first)).toBe(true);
+  expect(await opens(first)).toBe(true);
   const { secret: second } = await keyAuth.keys().rotateKey({ keyId, overlapSeconds: 0 }, who);
-  expect(await opens(keyAuth, first)).toBe(false);
-  expect(await opens(keyAuth, second)).toBe(true);
+  expect(await opens(first)).toBe(false);
+  expect(await opens(second)).toBe(true);
   const { secret: third } = await keyAuth.keys().rotateKey({ keyId, overlapSeconds: 7 * DAY_S }, who);
-  expect(await opens(keyAuth, second)).toBe(true);
+  expect(await opens(second)).toBe(true);
   const { secret: fourth } = await keyAuth.keys(1).rotateKey({ keyId, overlapSeconds: 60 }, who);
-  expect(await opens(keyAuth, second)).toBe(false);
-  expect(await opens(keyAuth, third)).toBe(true);
-  expect(await opens(keyAuth, fourth)).toBe(true);
+  expect(await opens(second)).toBe(false);
+  expect(await opens(third)).toBe(true);
+  expect(await opens(fourth)).toBe(true);
 });
 
 test("[KEY] a key that a replica loads during a rotation is not used after the response to the rotation", async () => {
-  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
   const who = keyAuth.as("manager");
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, who);
   const rotation = await inTransaction(keyAuth.pool, async (client) => {
     await client.query("select 1 from key_auth.keys where id = $1 for update", [key?.id]);
     const response = keyAuth.keys().rotateKey({ keyId: key?.id ?? "", overlapSeconds: 0 }, who);
     await untilBlocked(keyAuth.pool);
-    expect(await opens(keyAuth, secret)).toBe(true);
+    expect(await opens(secret)).toBe(true);
     return { response };
   });
   await rotation.response;
-  expect(await opens(keyAuth, secret)).toBe(false);
+  expect(await opens(secret)).toBe(false);
 });
 
 test("[KEY] [KEY-21] a revocation ends both secrets, and a revoked key cannot be rotated", async () => {
-  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
   const who = keyAuth.as("manager");
   const { key, secret: old } = await keyAuth.keys().createKey({ name: "k" }, who);
   const keyId = key?.id ?? "";
   const { secret } = await keyAuth.keys().rotateKey({ keyId, overlapSeconds: DAY_S }, who);
-  for (const live of [old, secret]) expect(await opens(keyAuth, live)).toBe(true);
+  for (const live of [old, secret]) expect(await opens(live)).toBe(true);
   await keyAuth.keys().revokeKey({ keyId }, who);
-  for (const dead of [old, secret]) expect(await opens(keyAuth, dead)).toBe(false);
+  for (const dead of [old, secret]) expect(await opens(dead)).toBe(false);
   expect(await codeOf(keyAuth.keys().rotateKey({ keyId }, who))).toBe(Code.FailedPrecondition);
 });
 
 test("[KEY-6] an overlap is 0 to 7 days and never outlasts the key", async () => {
-  let now = START;
-  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => now });
   const who = keyAuth.as("manager");
   const expiry = { at: { case: "timestamp" as const, value: { seconds: BigInt(START / 1000 + 60), nanos: 0 } } };
   const { key, secret: old } = await keyAuth.keys().createKey({ name: "k", expiry }, who);
@@ -109,12 +112,11 @@ test("[KEY-6] an overlap is 0 to 7 days and never outlasts the key", async () =>
   // Later moves of the expiry do not bring the old secret back.
   await keyAuth.keys().updateKey({ keyId, expiry: { at: { case: undefined } } }, who);
   now = START + 60_000;
-  expect(await opens(keyAuth, old)).toBe(false);
-  expect(await opens(keyAuth, rotated.secret)).toBe(true);
+  expect(await opens(old)).toBe(false);
+  expect(await opens(rotated.secret)).toBe(true);
 });
 
 test("[KEY-15] [KEY-16] a rotated secret is in one response only, and stored as a hash", async () => {
-  await using keyAuth = await runKeyAuth();
   const { key, secret: old } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   let caching: string | null = "";
   const { secret } = await keyAuth
@@ -129,10 +131,10 @@ test("[KEY-15] [KEY-16] a rotated secret is in one response only, and stored as 
 
 test("[KEY] while Redis is down a rotation changes nothing: the secret in use stays valid", async () => {
   await using redis = await testRedis();
-  await using keyAuth = await runKeyAuth({ redisUrl: redis.url });
-  const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  await using own = await runKeyAuth({ redisUrl: redis.url });
+  const { key, secret } = await own.keys().createKey({ name: "k" }, own.as("manager"));
   await redis.kill();
-  const rotation = keyAuth.keys().rotateKey({ keyId: key?.id ?? "" }, keyAuth.as("manager"));
+  const rotation = own.keys().rotateKey({ keyId: key?.id ?? "" }, own.as("manager"));
   expect(await codeOf(rotation)).toBe(Code.Unavailable);
-  expect(await keyAuth.verify(secret)).toBeDefined();
+  expect(await own.verify(secret)).toBeDefined();
 });

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 import { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
 import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { MemberService } from "@toolgate/gen/toolgate/key_auth/v1/member_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { type KeyVerdict, VerifyRequestSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
@@ -43,6 +44,7 @@ export interface RunningKeyAuth extends AsyncDisposable {
   keys(replica?: number): Client<typeof KeyService>;
   sessions(replica?: number): Client<typeof SessionService>;
   audit: Client<typeof AuditService>;
+  members: Client<typeof MemberService>;
   toolRunner: ToolRunnerStandIn;
   sealingKeys: SealingKey[];
   verify(
@@ -63,11 +65,6 @@ export async function untilBlocked(pool: Pool): Promise<void> {
     );
     return waiting.rows.length > 0;
   });
-}
-
-/** Resolves when at least 15 s are left of the clock minute, for tests that count within one. */
-export async function earlyInMinute(): Promise<void> {
-  await eventually(() => Date.now() % 60_000 < 45_000, { deadlineMs: 30_000 });
 }
 
 /** The code that a call fails with; undefined when it succeeds. */
@@ -142,6 +139,7 @@ export async function runKeyAuth({
     keys: (replica = 0) => createClient(KeyService, transports[replica] as (typeof transports)[number]),
     sessions: (replica = 0) => createClient(SessionService, transports[replica] as (typeof transports)[number]),
     audit: createClient(AuditService, transports[0] as (typeof transports)[number]),
+    members: createClient(MemberService, transports[0] as (typeof transports)[number]),
     toolRunner,
     sealingKeys,
     async verify(secret, { replica = 0, count = true, tool = "", clientIp = "" } = {}) {

@@ -1,5 +1,7 @@
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { Role, TokenKind } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import { expect, test } from "vitest";
 import { provision } from "../src/operator/provision.ts";
 import { account, codeOf, runKeyAuth } from "./running-key-auth.ts";
@@ -38,4 +40,56 @@ test("[MGMT-4] a wrong password and an unknown user get the same error, and sess
   const { token } = await keyAuth.sessions().login({ email: user.email, password: user.password });
   now += 13 * 3_600_000;
   expect(await codeOf(keyAuth.sessions().authorize({ token, workspace: user.workspace }))).toBe(Code.Unauthenticated);
+});
+
+test("[MGMT-4] users see their sessions with device and shortened address, and end one or all others", async () => {
+  let now = Date.now();
+  await using keyAuth = await runKeyAuth({ now: () => now });
+  const [user, other] = [account("user@example.test", "member"), account("other@example.test", "member")];
+  for (const each of [user, other]) await provision(keyAuth.pool, each);
+  const logIn = async ({ email, password }: typeof user, device: string, tokenKind = TokenKind.SESSION) => {
+    const from = { headers: { [CLIENT_ADDRESS_HEADER]: "203.0.113.7" } };
+    const { token } = await keyAuth.sessions().login({ email, password, device, tokenKind }, from);
+    return token;
+  };
+  const list = async (token: string) => (await keyAuth.sessions().listSessions({ token })).sessions;
+  const phone = await logIn(user, "Phone\u0000\u001b[1m");
+  now += 1000;
+  const program = await logIn(user, "x".repeat(400), TokenKind.JWT);
+  now += 1000;
+  const here = await logIn(user, "Laptop");
+  const foreign = await list(await logIn(other, "Elsewhere"));
+  const sessions = await list(here);
+  expect(sessions).toMatchObject([
+    { device: "Laptop", address: "203.0.113.0", isCurrent: true, tokenKind: TokenKind.SESSION },
+    { device: "x".repeat(300), isCurrent: false, tokenKind: TokenKind.JWT },
+    { device: "Phone[1m", isCurrent: false },
+  ]);
+  const end = (sessionId = "") => codeOf(keyAuth.sessions().endSession({ token: here, sessionId }));
+  expect(await end(foreign[0]?.id)).toBe(Code.NotFound);
+  expect(await end("x")).toBe(Code.NotFound);
+  expect(await end(sessions[2]?.id)).toBeUndefined();
+  expect(await codeOf(list(phone))).toBe(Code.Unauthenticated);
+  expect(await codeOf(list(program))).toBeUndefined();
+  expect(await keyAuth.sessions().endOtherSessions({ token: here })).toMatchObject({ ended: 1 });
+  expect(await codeOf(list(program))).toBe(Code.Unauthenticated);
+  expect((await list(here)).map(({ device }) => device)).toEqual(["Laptop"]);
+});
+
+test("[MGMT-4] the last use of a session is noted, at most every five minutes", async () => {
+  let now = Date.now();
+  await using keyAuth = await runKeyAuth({ now: () => now });
+  const user = account("user@example.test", "member");
+  await provision(keyAuth.pool, user);
+  const { token } = await keyAuth.sessions().login(user);
+  const lastUse = async () => {
+    const { sessions } = await keyAuth.sessions().listSessions({ token });
+    return timestampMs(sessions[0]?.lastUsedAt as Timestamp);
+  };
+  const started = now;
+  now += 240_000;
+  expect(await lastUse()).toBe(started);
+  now += 120_000;
+  await keyAuth.sessions().authorize({ token, workspace: user.workspace });
+  await expect.poll(lastUse).toBe(now);
 });

@@ -4,13 +4,12 @@ import { KEEP_FOR_MS, RELOAD_AFTER_MS, RETRY_AFTER_MS } from "@toolgate/epoch/ca
 import { createCallCounter } from "@toolgate/epoch/call-counter";
 import { createEpochs } from "@toolgate/epoch/epoch";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
-import { createRowLoader, MAX_QUERIES_IN_FLIGHT, UNKNOWN_FOR_MS } from "@toolgate/epoch/row-loader";
-import { eventually } from "@toolgate/testbed/eventually";
+import { UNKNOWN_FOR_MS } from "@toolgate/epoch/row-loader";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { expect, test } from "vitest";
 import type { VerificationRow } from "../src/store/verification.ts";
 import { createVerifiableKeys, isUsable } from "../src/verification/verifiable-keys.ts";
-import { earlyInMinute } from "./running-key-auth.ts";
 
 function newRow(tools: string[] = []): VerificationRow {
   return {
@@ -28,8 +27,6 @@ function newRow(tools: string[] = []): VerificationRow {
     workspaceLocked: false,
   };
 }
-
-const hashOf = (row: VerificationRow) => row.secretHash;
 
 /** A verifier on real epochs, with its own clock and rows; a test can stop Postgres. */
 async function verifierRig({ rows = [newRow()], maxBytes }: { rows?: VerificationRow[]; maxBytes?: number } = {}) {
@@ -159,43 +156,6 @@ test("[KEY-21] a hash that belongs to no key is looked up once in two seconds", 
   rig.state.nowMs += UNKNOWN_FOR_MS;
   rig.row.secretHash = unknown;
   expect(await rig.verify(unknown)).toMatchObject({ admitted: true });
-});
-
-test("[KEY-21] at most four lookup queries run at the same time; later lookups share the next one", async () => {
-  const queries: { size: number; respond: (rows: VerificationRow[]) => void }[] = [];
-  const load = createRowLoader({
-    query: (hashes) => new Promise((resolve) => void queries.push({ size: hashes.length, respond: resolve })),
-    hashOf,
-    now: () => 0,
-  });
-  const lookups: Promise<unknown>[] = [];
-  for (let query = 1; query <= MAX_QUERIES_IN_FLIGHT; query += 1) {
-    lookups.push(load(randomBytes(32)));
-    await eventually(() => queries.length === query);
-  }
-  for (let tick = 0; tick < 10; tick += 1) {
-    lookups.push(load(randomBytes(32)));
-    await new Promise(setImmediate);
-  }
-  expect(queries.length).toBe(MAX_QUERIES_IN_FLIGHT);
-  queries[0]?.respond([]);
-  await eventually(() => queries.length > MAX_QUERIES_IN_FLIGHT);
-  expect(queries.map(({ size }) => size)).toEqual([1, 1, 1, 1, 10]);
-  for (const { respond } of queries) respond([]);
-  expect(new Set(await Promise.all(lookups))).toEqual(new Set([undefined]));
-});
-
-test("[KEY-21] lookups of the same hash share one place in a query", async () => {
-  const sizes: number[] = [];
-  const row = newRow();
-  const query = async (hashes: Buffer[]) => {
-    sizes.push(hashes.length);
-    return [row];
-  };
-  const load = createRowLoader({ query, hashOf, now: () => 0 });
-  const found = await Promise.all(Array.from({ length: 20 }, () => load(row.secretHash)));
-  expect(new Set(found)).toEqual(new Set([row]));
-  expect(sizes).toEqual([1]);
 });
 
 test("[KEY-21] the cache is bounded by the size of the keys: the keys unused for longest go first", async () => {

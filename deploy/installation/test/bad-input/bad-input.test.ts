@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { earlyInMinute, type TopologyKind } from "../running-toolgate.ts";
+import type { TopologyKind } from "../running-toolgate.ts";
 import { ECHO, expectInvalid, expectUnauthenticated, type FrontDoor, openFrontDoor, shapeOf } from "./front-door.ts";
 import { headerValues, openRaw, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
 
@@ -59,7 +60,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       expectInvalid(await door.post({ body }), rule);
     });
 
-    test.each<[name: string, body: string, args: Record<string, unknown>]>([
+    const UNUSUAL: [name: string, body: string, args: Record<string, unknown>][] = [
       ["no bytes", "", {}],
       ["no args", "{}", {}],
       ["members next to args, at any depth", `{"x":${nested(100_000)},"args":{"text":"y"}}`, { text: "y" }],
@@ -75,12 +76,15 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
         { text: "\u0000\ud800", any: { "\udfff": 1 } },
       ],
       ["a template marker", '{"args":{"text":"{{7*7}}"}}', { text: "{{7*7}}" }],
-    ])("[TOOL] [LOG-2] an unusual body is accepted, and its call is in both logs: %s", async (_, body, args) => {
-      const response = await door.post({ body });
-      expect(response.status).toBe(200);
-      const { _api_key, ...seen } = JSON.parse(response.text).args;
-      expect(seen).toEqual(args);
-      await door.expectInBothLogs(response);
+    ];
+    test("[TOOL] [LOG-2] an unusual body is accepted, and its call is in both logs", async () => {
+      const check = async ([name, body, args]: (typeof UNUSUAL)[number]) => {
+        const response = await door.post({ body });
+        const { _api_key, ...seen } = JSON.parse(response.text).args;
+        expect([name, response.status, seen]).toEqual([name, 200, args]);
+        await door.expectInBothLogs(response);
+      };
+      await Promise.all(UNUSUAL.map(check));
     });
 
     test("[LOG-2] a call whose tool logs and throws NUL and half surrogate pairs is in both logs", async () => {
@@ -109,19 +113,20 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       await door.expectUndisturbed();
     });
 
-    test.each([
-      "",
-      "json",
-      ";;;",
-      "a/b/c",
-      "*",
-      "text/plain",
-      "application/json; charset=utf-16",
-      "multipart/form-data",
-    ])("[TOOL] with the content type '%s' the body is still JSON", async (type) => {
-      const headers = [["content-type", type] as const];
-      expect((await door.post({ headers, body: '{"args":{"text":"x"}}' })).status).toBe(200);
-      expectInvalid(await door.post({ headers, body: "text=x" }), "json");
+    test("[TOOL] whatever the content type is, the body is JSON", async () => {
+      for (const type of [
+        "",
+        "json",
+        ";;;",
+        "*",
+        "text/plain",
+        "application/json; charset=utf-16",
+        "multipart/form-data",
+      ]) {
+        const headers = [["content-type", type] as const];
+        expect((await door.post({ headers, body: '{"args":{"text":"x"}}' })).status).toBe(200);
+        expectInvalid(await door.post({ headers, body: "text=x" }), "json");
+      }
     });
 
     test("[TOOL] a missing content type, several of them, and a content encoding are ignored", async () => {
@@ -168,7 +173,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     );
   });
 
-  describe("keys", () => {
+  // What follows does not depend on the topology.
+  describe.runIf(kind === "single")("keys", () => {
     const withHeaders = (headers: readonly (readonly [string, string])[], target = ECHO, body = "{}") =>
       sendRaw(door.toolgate.baseUrl, { target, headers, body });
 
@@ -250,7 +256,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     });
   });
 
-  describe("refusals and the usage log", () => {
+  describe.runIf(kind === "single")("refusals and the usage log", () => {
     test("[TOOL-20] [ERR-11] [ERR-12] every refusal has the same headers in the same order", async () => {
       const { saveTool, createKey, pool, account } = door.toolgate;
       const tool = { external_api: true, handler: "export default () => ({});" };

@@ -18,32 +18,17 @@ const saying = (text: string) =>
   requestBytes({ target: ECHO, headers: [door.bearer], body: `{"args":{"text":"${text}"}}` });
 
 describe("paths", () => {
-  test.each([
-    "/api/v1/tools/%65ch%6F",
-    "/api/v1/%74ools/echo",
-    `${ECHO}?`,
-    `${ECHO}?x=%zz&tool=other`,
-    `http://any.example${ECHO}`,
-    `HTTP://any.example:1${ECHO}?%ff`,
-  ])("[TOOL-6] %s names the tool echo", async (target) => {
-    expect(echoed(await door.post({ target, body: '{"args":{"text":"x"}}' }))).toBe("x");
-  });
+  test.each(["/api/v1/tools/%65ch%6F", `${ECHO}?x=%zz&tool=other`, `HTTP://any.example:1${ECHO}?%ff`])(
+    "[TOOL-6] %s names the tool echo",
+    async (target) => {
+      expect(echoed(await door.post({ target, body: '{"args":{"text":"x"}}' }))).toBe("x");
+    },
+  );
 
-  test.each([
-    "",
-    "%00",
-    "echo%00",
-    "%zz",
-    "%",
-    "%C0%AF",
-    "%ED%A0%80",
-    "a%2Fb",
-    "%2e%2e%2f",
-    "Echo",
-    "echo%2520",
-    "__proto__",
-    "echo;x=1",
-  ])("[ERR-11] [TOOL] the tool name '%s' is refused like that of a missing tool", expectNoSuchTool);
+  test.each(["", "echo%00", "%zz", "%C0%AF", "a%2Fb", "Echo", "echo%2520", "__proto__"])(
+    "[ERR-11] [TOOL] the tool name '%s' is refused like that of a missing tool",
+    expectNoSuchTool,
+  );
 
   test("[ERR-11] [TOOL] very long tool names get the same 403", async () => {
     await expectNoSuchTool("x".repeat(15_000));
@@ -58,15 +43,11 @@ describe("paths", () => {
   test.each([
     "/",
     "*",
-    "/api/v1",
     "/api/v1/tools",
-    "/api/v1/nothing",
     "/api/v1/tools/echo/",
     "/api/v1/tools/a/b",
-    "/api/v1/tools/./echo",
     "/api/v1/tools/../tools/echo",
     "/API/v1/tools/echo",
-    "/api/v1//tools/echo",
     "//api/v1/tools/echo",
     "/api/v1\\tools\\echo",
     "/%",
@@ -96,13 +77,11 @@ describe("malformed requests", () => {
     ["raw bytes above ASCII in the target", bytes(["POST /api/v1/tools/\xff HTTP/1.1", "host: a"]), BAD_REQUEST],
     ["a version that does not exist", bytes([`POST ${ECHO} HTTP/1.9`, "host: a"]), BAD_REQUEST],
     ["a control character in a header", bytes([post, "host: a", "x: a\u0001b"]), BAD_REQUEST],
-    ["a NUL in a header", bytes([post, "host: a", "x: a\u0000b"]), BAD_REQUEST],
     ["a blank before the colon", bytes([post, "host: a", "content-length : 2"]), BAD_REQUEST],
     ["no host", bytes([post, "content-length: 0"]), BAD_REQUEST],
     ["CONNECT to another host", bytes(["CONNECT elsewhere.example:443 HTTP/1.1", "host: a"]), NOT_FOUND],
     ["CONNECT to a tool", bytes([`CONNECT ${ECHO} HTTP/1.1`, "host: a"]), WRONG_METHOD],
     ["a length that is not a number", bytes([post, "host: a", "content-length: 2x"]), BAD_REQUEST],
-    ["a negative length", bytes([post, "host: a", "content-length: -2"]), BAD_REQUEST],
     ["two lengths", bytes([post, "host: a", "content-length: 2", "content-length: 3"]), BAD_REQUEST],
     ["a length and chunks", bytes([post, "host: a", "content-length: 2", "transfer-encoding: chunked"]), BAD_REQUEST],
     ["HTTP/2 without upgrade", Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), { status: 505 }],

@@ -1,7 +1,7 @@
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { earlyInMinute } from "../running-toolgate.ts";
 import { ECHO, type FrontDoor, openFrontDoor } from "./front-door.ts";
 import { headerValues, openRaw, type RawRequest, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
 

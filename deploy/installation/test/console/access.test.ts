@@ -58,8 +58,16 @@ describe.skipIf(!chromium)("access to the console", () => {
         to: `/manage/login?next=${encodeURIComponent(path)}`,
       });
     }
-    // Members may read tools; of a workspace that is not the user's, nothing.
-    expect((await get(`${base}/manage/tools`, { cookie: cookies.member })).status).toBe(200);
+    // Members may read tools and assistants, and chat; of a workspace that is not the user's, nothing.
+    for (const [path, status] of [
+      ["/manage/tools", 200],
+      ["/manage/assistants/assistant?tab=playground", 200],
+      ["/manage/chats", 200],
+      ["/manage/chats/other", 403],
+      ["/manage/models", 403],
+      ["/manage/usage", 403],
+    ] as const)
+      expect([path, (await get(base + path, { cookie: cookies.member })).status]).toEqual([path, status]);
     expect((await get(`${base}/manage/tools?workspace=other`, { cookie: cookies.admin })).status).toBe(403);
     const page = await rig.open("/api-keys", { user: member });
     await page.getByRole("heading", { name: "No access" }).waitFor();
@@ -70,8 +78,8 @@ describe.skipIf(!chromium)("access to the console", () => {
     const { email, password } = rig.toolgate.account;
     for (const [path, to] of [
       ["/api-keys?status=active", "/manage/api-keys?status=active"],
-      ["/login?next=//evil.example/", "/manage/tools"],
-      ["/login?next=https://evil.example/", "/manage/tools"],
+      ["/login?next=//evil.example/", "/manage/"],
+      ["/login?next=https://evil.example/", "/manage/"],
     ] as const) {
       const page = await rig.open(path, { user: null });
       await page.getByLabel("Email").fill(email);
@@ -85,16 +93,15 @@ describe.skipIf(!chromium)("access to the console", () => {
     }
   });
 
-  test("[MGMT] the console's address leads to the tools, signed in or after the login", async () => {
+  test("[MGMT] the console's address leads to the overview, signed in or after the login", async () => {
     const page = await rig.open("/");
-    await page.waitForURL(`${base}/manage/tools`);
-    await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     await page.context().clearCookies();
     await page.goto(`${base}/manage/`);
     await page.getByLabel("Email").fill(rig.toolgate.account.email);
     await page.getByLabel("Password").fill(rig.toolgate.account.password);
     await page.getByRole("button", { name: "Log in" }).click();
-    await page.waitForURL(`${base}/manage/tools`);
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     await page.context().close();
   });
 

@@ -7,6 +7,8 @@ if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 
 /** Every page, with filters of its own, as its URL has them. */
 const PAGES = [
+  "/",
+  "/reference?tool=greet",
   "/tools?search=nothing",
   "/tools/greet",
   "/tools/greet?tab=api",
@@ -16,6 +18,9 @@ const PAGES = [
   "/assistants/assistant?tab=playground",
   "/builder?tool=greet",
   "/assistants/assistant?tab=versions",
+  "/models",
+  "/chats",
+  "/usage?days=7",
   "/runs?tool=greet",
   "/api-keys?search=a&status=active&order=name",
   "/webhooks?search=a",
@@ -28,6 +33,9 @@ const PAGES = [
   "/secrets",
   "/queries",
   "/sheets",
+  "/members?search=a",
+  "/settings",
+  "/account",
   "/audit?action=key.create",
   "/components",
 ];

@@ -101,34 +101,3 @@ test("[IN-56] [IN-57] [LOOP-2] its tools write only with inbound_hook_write, and
   await eventually(() => hops().length > 0);
   expect(new Set(hops())).toEqual(new Set(["2"]));
 });
-
-test("[IN-55] [IN-58] [IN-59] the release decides when the hook is made, and again whenever it runs", async () => {
-  await save("shy", { inbound_hook: false, inbound_hook_write: true });
-  await expect(hooks.createHook({ target: { assistant: "shy" } })).rejects.toThrow("not released for hooks");
-  await save("shy", { inbound_hook: true });
-  const shy = await hooks.createHook({ target: { assistant: "shy" } });
-  const deliveryId = await send(shy, {});
-  expect((await ended(deliveryId)).delivery.status).toBe("HOOK_DELIVERY_STATUS_SUCCEEDED");
-  await save("shy", { inbound_hook: false });
-  const before = models.requests.length;
-  const { delivery } = await ended(await send(shy, { again: true }));
-  expect(delivery).toMatchObject({ status: "HOOK_DELIVERY_STATUS_FAILED", error: "not released" });
-  await hooks.toolgate.manage("inbound_hook.v1.HookDeliveryService/ReprocessHookDelivery", { deliveryId });
-  const { hookRuns } = await ended(deliveryId, 2);
-  expect(hookRuns.find(({ number }) => number === 2)?.error).toBe("not released");
-  expect(models.requests).toHaveLength(before);
-});
-
-test("[IN-66] assistants that take long delay no tool of the same workspace", async () => {
-  models.answer({ text: "never", fault: { kind: "no-headers" } });
-  const slow: string[] = [];
-  for (let index = 0; index < 6; index += 1) slow.push(await send(hook, { index }));
-  await eventually(() => models.open() > 0);
-  const tool = await hooks.createHook();
-  for (let index = 0; index < 3; index += 1) {
-    const { delivery } = await ended(await send(tool, { index }));
-    expect(delivery.status).toBe("HOOK_DELIVERY_STATUS_SUCCEEDED");
-  }
-  const running = await Promise.all(slow.map(deliveryOf));
-  expect(running.every(({ delivery }) => /WAITING|RUNNING/.test(delivery.status))).toBe(true);
-});

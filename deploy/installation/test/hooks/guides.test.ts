@@ -76,4 +76,12 @@ describe("the commands in the documentation of hooks", () => {
     expect(printed).not.toMatch(/"code":"[a-z_]+"/);
     expect(printed).toMatch(/"delivery":\{"id":/);
   });
+
+  test("[MGMT] the commands in docs/admins.md sign in, and invite, change and remove a member", async () => {
+    const printed = (await run(await blocksOf("admins.md", ["Sign in"]))).join("\n");
+    expect(printed).toContain('{"workspace":"demo","email":"grace@demo.example"}');
+    expect(printed).not.toMatch(/"code":"[a-z_]+"/);
+    const { members } = await manage<{ members: { email: string }[] }>("key_auth.v1.MemberService/ListMembers", {});
+    expect(members.map(({ email }) => email)).toEqual([DEMO.email]);
+  });
 });

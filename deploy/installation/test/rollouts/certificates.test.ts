@@ -1,5 +1,3 @@
-import { connect as connectTcp } from "node:net";
-import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ConnectionOptions, connect } from "node:tls";
 import {
@@ -102,20 +100,6 @@ test("a tool call, a chat stream, a hook and a delivery work when all connection
     return log.length > 0 && log;
   });
   expect(await resultOf(toolgate, delivery?.id ?? "")).toMatchObject({ success: true, text: "encrypted" });
-});
-
-test("no process admits a client without a certificate, with a foreign or expired one, or without encryption; probes need none", async () => {
-  const expired = await authority.issue({ days: -1 });
-  const foreign = await next.issue();
-  expect(rpcPorts().length).toBe(10);
-  for (const port of rpcPorts()) {
-    expect(await admits(port, first)).toBe(true);
-    for (const wrong of [{}, expired, foreign]) expect(await admits(port, wrong)).toBe(false);
-    const plain = connectTcp(port, "127.0.0.1");
-    plain.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
-    expect(await text(plain)).not.toContain("HTTP");
-  }
-  for (const url of door.toolgate.opsUrls) expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
 
 test(

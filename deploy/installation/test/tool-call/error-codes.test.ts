@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { ERROR_CODES } from "@toolgate/gateway/domain/error-codes";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { earlyInMinute, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 let toolgate: RunningToolgate;
 let bearer: string;

@@ -8,7 +8,6 @@ const ECHO = {
   parameters: { type: "object", properties: { text: { type: "string" } } },
   handler: "export default async (args) => ({ success: true, text: args.text });",
 };
-const _REFUSED = '{"success":false,"error":"Ungueltiger oder fehlender API-Key"}';
 
 let toolgate: RunningToolgate;
 let secret: string;

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { connectBus } from "@toolgate/event-bus/connect";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { earlyInMinute, type RunningToolgate } from "../running-toolgate.ts";
+import type { RunningToolgate } from "../running-toolgate.ts";
 import { runWithEcho } from "./echo.ts";
 
 interface LoggedCall {

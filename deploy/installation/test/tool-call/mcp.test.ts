@@ -1,9 +1,10 @@
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from "@modelcontextprotocol/client";
 import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { earlyInMinute, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const ECHO = {
   external_api: true,

@@ -1,8 +1,9 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CallResponse, earlyInMinute, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CallResponse, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const HANDLER = "export default async (args) => ({ success: true, args });";
 const GREET = {
@@ -90,38 +91,6 @@ test("[OAPI-3] it lists the tools that calls by this key reach, no more and no f
   expect(await new Validator().validate(structuredClone(empty.body))).toMatchObject({ valid: true });
 });
 
-describe("the document of one tool", () => {
-  let document: Document;
-  let operation: Document["paths"][string]["post"] | undefined;
-  beforeAll(async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-    document = await documentOf(secret);
-    operation = document.paths["/api/v1/tools/greet"]?.post;
-  });
-
-  test("[OAPI-4] [OAPI-6] it has the schemas of the arguments and of the result", () => {
-    expect(document.components.schemas["greet.args"]).toEqual({
-      type: "object",
-      properties: { name: { type: "string", maxLength: 20 } },
-      required: ["name"],
-    });
-    expect(document.components.schemas["greet.result"]).toEqual(GREET.external_api_response);
-  });
-
-  test("[OAPI-5] it has the description for developers, not the one for the model", () => {
-    expect(operation?.description).toContain("Greets somebody.");
-    expect(JSON.stringify(document.paths)).not.toContain("For the model");
-  });
-
-  test("[BLD-5] [BLD-7] its example is the fixture, with the declared arguments only", () => {
-    expect(operation?.requestBody).toMatchObject({
-      required: true,
-      content: { "application/json": { example: { args: { name: "Ada" } } } },
-    });
-    expect(JSON.stringify(operation?.requestBody)).not.toContain("other");
-  });
-});
-
 test.each(["openapi.json", "openapi.d.ts"])(
   "[OAPI-7] [ERR-3] [ERR-4] without a key, %s gets the same 401 as a call",
   async (path) => {
@@ -197,15 +166,6 @@ test("[OAPI] [ERR-12] in a locked workspace it is refused like a call", async ()
   await toolgate.saveTool("hidden", GREET);
   expect(refused).toMatchObject({ status: 403, text: '{"success":false,"error":"Tool nicht verfuegbar"}' });
   expect((await describeFor(secret)).status).toBe(200);
-});
-
-test("[OAPI-6] [BLD-5] a response schema that is none, and a fixture that the parameters refuse, are not saved", async () => {
-  await expect(toolgate.saveTool("greet", { ...GREET, external_api_response: { type: "text" } })).rejects.toThrow(
-    /external_api_response\.type/,
-  );
-  await expect(toolgate.saveTool("greet", { ...GREET, args_fixture: { name: 5 } })).rejects.toThrow(
-    /args_fixture\.name: must be of type string/,
-  );
 });
 
 test("[OAPI] an ETag saves the transfer until something changes", async () => {

@@ -1,6 +1,7 @@
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CallResponse, earlyInMinute, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+import { type CallResponse, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const ECHO = {
   external_api: true,

@@ -27,30 +27,21 @@ beforeAll(async () => {
     ["by_city", "QUERY_MODE_READ", "select id from orders where city = :city"],
     ["insert", "QUERY_MODE_WRITE", "insert into orders values (:id, :city) returning id"],
     ["sneaky", "QUERY_MODE_READ", "select sneaky()"],
-    ["slow", "QUERY_MODE_READ", "select pg_sleep(30)"],
   ]) {
     await toolgate.manage(`${dataSource}/SavePreparedQuery`, { query: { name, mode, sql } });
   }
   const city = { type: "object", properties: { city: { type: "string" }, id: { type: "integer" } } };
   await toolgate.saveTool("find", { ...EXPOSED, parameters: city, query: "by_city" });
   await toolgate.saveTool("sneaky", { ...EXPOSED, query: "sneaky" });
-  await toolgate.saveTool("slow", { ...EXPOSED, query: "slow", timeout_ms: 300 });
   const insert = 'export default (args, ctx) => ctx.executePreparedQuery("insert", { id: args.id, city: args.city });';
   await toolgate.saveTool("insert_readonly", { ...EXPOSED, parameters: city, handler: insert });
   await toolgate.saveTool("insert", { ...WRITING, parameters: city, handler: insert });
-  await toolgate.saveTool("caught", {
-    ...EXPOSED,
-    handler: `export default async (_, ctx) => {
-      try { await ctx.executePreparedQuery("insert", { id: 5, city: "x" }); } catch (error) { return { success: false, code: error.code }; }
-    };`,
-  });
   await toolgate.saveTool("post", {
     ...EXPOSED,
     parameters: city,
     api: apiTo("/rates", "POST", { city: "{{city}}", note: "to {{city}}" }),
   });
   await toolgate.saveTool("private", { ...EXPOSED, api: { method: "GET", url: "http://169.254.169.254/latest" } });
-  await toolgate.saveTool("list", { ...EXPOSED, handler: "export default () => [1, 2];" });
   await toolgate.saveTool("strict", {
     parameters: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
     handler: "export default (args) => args;",
@@ -72,20 +63,7 @@ beforeAll(async () => {
       return { sent };
     };`,
   });
-  const tools = [
-    "find",
-    "sneaky",
-    "slow",
-    "insert_readonly",
-    "insert",
-    "caught",
-    "post",
-    "private",
-    "list",
-    "nested",
-    "endless",
-    "chatty",
-  ];
+  const tools = ["find", "sneaky", "insert_readonly", "insert", "post", "private", "nested", "endless", "chatty"];
   ({ secret } = await toolgate.createKey({ name: "k", tools, limit: 10_000 }));
 });
 afterAll(async () => {
@@ -150,20 +128,6 @@ test("[EVT-23] [ERR-19] the database's error is in the execution log, and not in
   expect(logged.error).toContain("orders_pkey");
 });
 
-test("[RO] a tool that catches the refusal decides its own result", async () => {
-  expect(await toolgate.call("caught", secret)).toMatchObject({
-    status: 200,
-    body: { success: false, code: "READ_ONLY" },
-  });
-});
-
-test("[TOOL] a statement that exceeds the tool's time limit gets the neutral text", async () => {
-  expect(await toolgate.call("slow", secret)).toMatchObject({
-    status: 400,
-    body: { error: "Tool konnte nicht ausgefuehrt werden" },
-  });
-});
-
 test("[RO-9] a declarative call with POST is not stopped by the read-only run; placeholders become JSON", async () => {
   const before = toolgate.receiver.requests.length;
   toolgate.receiver.behave(() => ({ status: 201, headers: { "content-type": "application/json" }, body: '{"ok":1}' }));
@@ -175,10 +139,6 @@ test("[RO-9] a declarative call with POST is not stopped by the read-only run; p
 
 test("[SSRF-11] a declarative call reaches no private address", async () => {
   expect((await toolgate.call("private", secret)).status).toBe(400);
-});
-
-test("[TOOL-11] a return value that is not an object is wrapped", async () => {
-  expect((await toolgate.call("list", secret)).body).toEqual({ success: true, result: [1, 2] });
 });
 
 test("[RO-2] [TOOL-24] nested calls are validated like calls from outside, and logged as children", async () => {
@@ -200,20 +160,6 @@ test("[RO-2] [TOOL-24] nested calls are validated like calls from outside, and l
   expect(children[0]).toMatchObject({ tool: "strict" });
 });
 
-test("[ERR-9] calling a name that nothing can have is a failure of the tool, not of the platform", async () => {
-  const names = { tool: "\\u0000", query: "a b" };
-  await toolgate.saveTool("odd_tool", {
-    ...EXPOSED,
-    handler: `export default (_, ctx) => ctx.callTool("${names.tool}", {});`,
-  });
-  await toolgate.saveTool("odd_query", {
-    ...EXPOSED,
-    handler: `export default (_, ctx) => ctx.executePreparedQuery("${names.query}", {});`,
-  });
-  const key = await toolgate.createKey({ name: "odd", tools: ["odd_tool", "odd_query"] });
-  for (const tool of ["odd_tool", "odd_query"]) expect((await toolgate.call(tool, key.secret)).status).toBe(400);
-});
-
 test("[TOOL] tools that call themselves endlessly are stopped", async () => {
   expect((await toolgate.call("endless", secret)).status).toBe(400);
 });
@@ -223,33 +169,16 @@ test("[EVT] a call emits at most 20 custom events", async () => {
 });
 
 describe("what administrators build", () => {
-  const TOOLS = "tool_runner.v1.ToolService";
   const DATA = "tool_runner.v1.DataSourceService";
   const EXECUTIONS = "tool_runner.v1.ExecutionService";
   const READING = { external_api: true };
-  const WRITING = { external_api: true, external_api_write: true };
-  const WRITE_TO_SHEET = `export default async (args, ctx) => {
-  try { return await ctx.callTool("writeToSheet", { sheet: "s", range: "A1", values: [["x"]] }); }
-  catch (error) { return { success: false, code: error.code }; }
-};`;
-
   let secret: string;
   let keyId: string;
   beforeAll(async () => {
-    const query = { name: "make", mode: "QUERY_MODE_WRITE", sql: "create table made (n int)" };
-    await toolgate.manage(`${DATA}/SavePreparedQuery`, { query });
     const { receiver } = toolgate;
     const hosts = [new URL(receiver.url).host];
     await toolgate.manage(`${DATA}/SaveSecret`, { name: "TOKEN", value: "a-long-secret", hosts });
     await toolgate.manage(`${DATA}/SaveVariable`, { variable: { name: "REGION", value: "eu" } });
-    await toolgate.saveTool("read_sheet_only", { ...READING, handler: WRITE_TO_SHEET });
-    await toolgate.saveTool("write_sheet", { ...WRITING, handler: WRITE_TO_SHEET });
-    await toolgate.saveTool("free_sql", {
-      ...WRITING,
-      handler: `export default async (_, ctx) => {
-        try { return await ctx.executeQuery("select 1"); } catch (error) { return { success: false, code: error.code }; }
-      };`,
-    });
     await toolgate.saveTool("outgoing", {
       ...READING,
       handler: `export default async (_, ctx) => {
@@ -258,19 +187,7 @@ describe("what administrators build", () => {
         return { body, region: await ctx.variable("REGION") };
       };`,
     });
-    await toolgate.saveTool("make", { ...WRITING, query: "make" });
-    const tools = ["read_sheet_only", "write_sheet", "free_sql", "outgoing"];
-    ({ secret, id: keyId } = await toolgate.createKey({ name: "k", tools, limit: 1_000 }));
-  });
-  test("[RO-5] [RO-7] only a tool with the write flag writes to a sheet", async () => {
-    expect((await toolgate.call("read_sheet_only", secret)).body).toEqual({ success: false, code: "TOOL_FAILED" });
-    expect(await toolgate.manage(`${DATA}/ListSheets`, {})).toEqual({});
-    expect((await toolgate.call("write_sheet", secret)).body).toMatchObject({ success: true, range: "A1" });
-    expect(await toolgate.manage(`${DATA}/ReadSheet`, { name: "s" })).toEqual({ values: [["x"]] });
-  });
-
-  test("[RO-4] free SQL is refused even with the write flag", async () => {
-    expect((await toolgate.call("free_sql", secret)).body).toEqual({ success: false, code: "READ_ONLY" });
+    ({ secret, id: keyId } = await toolgate.createKey({ name: "k", tools: ["outgoing"], limit: 1_000 }));
   });
 
   test("[RO-1] [RO-2] [RO-7] a run by key is read-only, and so are the tools that it calls, unless it has the write flag", async () => {
@@ -297,49 +214,6 @@ describe("what administrators build", () => {
     expect(JSON.stringify(found)).not.toContain("a-long-secret");
   });
 
-  test("[EXPO] restoring a version that exposes a tool needs a confirmation, and gets 409 without it", async () => {
-    await toolgate.saveTool("restored", { ...READING, handler: "export default () => ({ n: 1 });" });
-    await toolgate.saveTool("restored", { handler: "export default () => ({ n: 2 });" });
-    const { versions } = await toolgate.manage<{ versions: object[] }>(`${TOOLS}/ListToolVersions`, {
-      name: "restored",
-    });
-    expect(versions).toMatchObject([{ version: 2, current: true }, { version: 1 }]);
-    const restore = { name: "restored", version: 1 };
-    await expect(toolgate.manage(`${TOOLS}/RestoreToolVersion`, restore)).rejects.toThrow(/409.*confirm_exposure/s);
-    await toolgate.manage(`${TOOLS}/RestoreToolVersion`, { ...restore, confirmExposure: true });
-    const key = await toolgate.createKey({ name: "r", tools: ["restored"] });
-    expect((await toolgate.call("restored", key.secret)).body).toEqual({ n: 1 });
-  });
-
-  test("[TOOL] a definition and arguments may have 64 levels, and one with more is refused by name", async () => {
-    const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
-    const parameters = { type: "object", properties: { a: { type: "object" } } };
-    const handler = "export default (args) => ({ has: 'a' in args });";
-    const definitionOf = (levels: number) => ({ ...READING, parameters, handler, args_fixture: nested(levels - 2) });
-    await toolgate.saveTool("deep", definitionOf(64));
-    type Listed = { tools: { name: string; definition: object }[] };
-    const { tools } = await toolgate.manage<Listed>(`${TOOLS}/ListTools`, { pageSize: 100 });
-    expect(tools.find(({ name }) => name === "deep")?.definition).toMatchObject({ args_fixture: nested(62) });
-    const args = nested(63);
-    const run = await toolgate.manage<{ resultJson: string }>(`${TOOLS}/DryRun`, { tool: "deep", args });
-    expect(JSON.parse(run.resultJson)).toMatchObject({ has: true });
-    await expect(toolgate.saveTool("deeper", definitionOf(65))).rejects.toThrow("nested more than 64 levels deep");
-  });
-
-  test("[TOOL] a dry run writes nothing and shows what it would have written", async () => {
-    const run = await toolgate.manage<{ writes: object[]; resultJson: string }>(`${TOOLS}/DryRun`, {
-      tool: "make",
-      args: {},
-    });
-    expect(JSON.parse(run.resultJson)).toMatchObject({ success: true });
-    expect(run.writes).toMatchObject([{ tool: "make", name: "executePreparedQuery" }]);
-    expect(
-      JSON.parse((await toolgate.manage<{ resultJson: string }>(`${TOOLS}/DryRun`, { tool: "make" })).resultJson),
-    ).toMatchObject({
-      success: true,
-    });
-  });
-
   const save = (name: string, definition: Record<string, unknown>, confirmExposure?: boolean) =>
     toolgate.manage<{ tool: { version: number } }>("tool_runner.v1.ToolService/SaveTool", {
       name,
@@ -360,14 +234,6 @@ describe("what administrators build", () => {
       expect(tool).toMatchObject({ version: 1, definition: { description: "before" } });
       expect((await save(`tool_${flag}`, { [flag]: true }, true)).tool.version).toBe(2);
     }
-  });
-
-  test("[EXPO-5] [EXPO-6] no confirmation is needed to keep or remove a guarded flag, to set it to anything but true, or for webhook_event", async () => {
-    await save("kept", { external_api: true }, true);
-    await save("kept", { external_api: true, description: "edited" });
-    await save("kept", {});
-    await save("kept", { external_api: 1, webhook_event: true });
-    await expect(save("kept", { external_api: true })).rejects.toThrow("409");
   });
 
   test("[EXPO] a tool that was deleted and created again counts as newly exposed", async () => {

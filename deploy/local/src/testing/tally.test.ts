@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { closingLine, failuresOf, tallyTests } from "./tally.ts";
+import { closingLine, tallyTests } from "./tally.ts";
 
 const file = (status: string, ...tests: string[]) => ({
   name: "a.test.ts",
@@ -21,28 +21,10 @@ test("counts passed and failed tests", () => {
   expect(tallyTests(mixed, 1)).toMatchObject({ passed: 2, failed: 1, skipped: 0 });
 });
 
-test("a file that cannot be loaded counts as a failure", () => {
-  expect(tallyTests(report(1, 0, file("failed"), file("passed", "passed")), 1)).toMatchObject({ passed: 1, failed: 1 });
-});
-
 test("a run that fails without a failed test counts as a failure", () => {
   expect(tallyTests(report(1, 0, file("passed", "passed")), 1)).toMatchObject({ passed: 1, failed: 1 });
   expect(tallyTests(undefined, 0)).toEqual({ passed: 0, failed: 1 });
   expect(tallyTests(undefined, null)).toEqual({ passed: 0, failed: 1 });
-});
-
-test("lists what failed with the first lines of its message", () => {
-  const message = `\u001b[31mAssertionError: no\u001b[39m\n${"    at a line\n".repeat(40)}`;
-  const failed = { status: "failed", title: "works", fullName: "[KEY-1] works", failureMessages: [message] };
-  const broken = { ...file("failed"), name: "b.test.ts", message: "cannot be loaded" };
-  const [first = "", ...others] = failuresOf(
-    report(1, 1, { ...file("failed"), assertionResults: [failed] }, broken, file("passed", "passed")),
-  );
-  expect(first.split("\n").slice(0, 2)).toEqual(["FAILED a.test.ts: [KEY-1] works", "  AssertionError: no"]);
-  expect(first.split("\n")).toHaveLength(13);
-  expect(others).toEqual(["FAILED b.test.ts\n  cannot be loaded"]);
-  expect(failuresOf(undefined)).toEqual([]);
-  expect(failuresOf(report(0, 50, file("failed", ...Array.from({ length: 50 }, () => "failed"))))).toHaveLength(20);
 });
 
 test("the closing line sums up", () => {

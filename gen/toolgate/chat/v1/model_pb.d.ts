@@ -483,6 +483,96 @@ export declare type Cost = Message<"toolgate.chat.v1.Cost"> & {
 export declare const CostSchema: GenMessage<Cost>;
 
 /**
+ * @generated from message toolgate.chat.v1.GetChatOverviewRequest
+ */
+export declare type GetChatOverviewRequest = Message<"toolgate.chat.v1.GetChatOverviewRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.GetChatOverviewRequest.
+ * Use `create(GetChatOverviewRequestSchema)` to create a new message.
+ */
+export declare const GetChatOverviewRequestSchema: GenMessage<GetChatOverviewRequest>;
+
+/**
+ * @generated from message toolgate.chat.v1.GetChatOverviewResponse
+ */
+export declare type GetChatOverviewResponse = Message<"toolgate.chat.v1.GetChatOverviewResponse"> & {
+  /**
+   * The first of the 24 hours.
+   *
+   * @generated from field: google.protobuf.Timestamp first_hour = 1;
+   */
+  firstHour?: Timestamp | undefined;
+
+  /**
+   * The complete answers to messages of each of the 24 hours. 1,000 means 1,000 or more.
+   *
+   * @generated from field: repeated uint32 answers = 2;
+   */
+  answers: number[];
+
+  /**
+   * Assistants whose models failed in these hours, most failures first; at most 20.
+   *
+   * @generated from field: repeated toolgate.chat.v1.FailingAssistant failing = 3;
+   */
+  failing: FailingAssistant[];
+
+  /**
+   * 0: no limit.
+   *
+   * @generated from field: uint64 tokens_per_day = 4;
+   */
+  tokensPerDay: bigint;
+
+  /**
+   * Used since midnight UTC.
+   *
+   * @generated from field: uint64 tokens_today = 5;
+   */
+  tokensToday: bigint;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.GetChatOverviewResponse.
+ * Use `create(GetChatOverviewResponseSchema)` to create a new message.
+ */
+export declare const GetChatOverviewResponseSchema: GenMessage<GetChatOverviewResponse>;
+
+/**
+ * @generated from message toolgate.chat.v1.FailingAssistant
+ */
+export declare type FailingAssistant = Message<"toolgate.chat.v1.FailingAssistant"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Turns that ended with MODEL_FAILED, up to 1,000 of each hour.
+   *
+   * @generated from field: uint32 failures = 2;
+   */
+  failures: number;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp last_at = 3;
+   */
+  lastAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.FailingAssistant.
+ * Use `create(FailingAssistantSchema)` to create a new message.
+ */
+export declare const FailingAssistantSchema: GenMessage<FailingAssistant>;
+
+/**
  * @generated from enum toolgate.chat.v1.ModelProvider
  */
 export enum ModelProvider {
@@ -614,6 +704,16 @@ export declare const ModelService: GenService<{
     methodKind: "unary";
     input: typeof GetUsageRequestSchema;
     output: typeof GetUsageResponseSchema;
+  },
+  /**
+   * What a manager should know first about the answers of assistants. GetOverview has it with the rest.
+   *
+   * @generated from rpc toolgate.chat.v1.ModelService.GetChatOverview
+   */
+  getChatOverview: {
+    methodKind: "unary";
+    input: typeof GetChatOverviewRequestSchema;
+    output: typeof GetChatOverviewResponseSchema;
   },
 }>;
 

@@ -573,6 +573,79 @@ export declare type RotateHookSecretResponse = Message<"toolgate.inbound_hook.v1
 export declare const RotateHookSecretResponseSchema: GenMessage<RotateHookSecretResponse>;
 
 /**
+ * @generated from message toolgate.inbound_hook.v1.GetHookOverviewRequest
+ */
+export declare type GetHookOverviewRequest = Message<"toolgate.inbound_hook.v1.GetHookOverviewRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message toolgate.inbound_hook.v1.GetHookOverviewRequest.
+ * Use `create(GetHookOverviewRequestSchema)` to create a new message.
+ */
+export declare const GetHookOverviewRequestSchema: GenMessage<GetHookOverviewRequest>;
+
+/**
+ * @generated from message toolgate.inbound_hook.v1.GetHookOverviewResponse
+ */
+export declare type GetHookOverviewResponse = Message<"toolgate.inbound_hook.v1.GetHookOverviewResponse"> & {
+  /**
+   * Active hooks whose calls have all failed verification: 20 in a row, or at least 3 over an hour or more. Those that have
+   * failed longest come first; at most 20.
+   *
+   * @generated from field: repeated toolgate.inbound_hook.v1.FailingHook failing = 1;
+   */
+  failing: FailingHook[];
+};
+
+/**
+ * Describes the message toolgate.inbound_hook.v1.GetHookOverviewResponse.
+ * Use `create(GetHookOverviewResponseSchema)` to create a new message.
+ */
+export declare const GetHookOverviewResponseSchema: GenMessage<GetHookOverviewResponse>;
+
+/**
+ * @generated from message toolgate.inbound_hook.v1.FailingHook
+ */
+export declare type FailingHook = Message<"toolgate.inbound_hook.v1.FailingHook"> & {
+  /**
+   * @generated from field: uint64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: uint32 refused_in_a_row = 3;
+   */
+  refusedInARow: number;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp refused_since = 4;
+   */
+  refusedSince?: Timestamp | undefined;
+
+  /**
+   * Not set: it has never accepted a call.
+   *
+   * @generated from field: google.protobuf.Timestamp last_received_at = 5;
+   */
+  lastReceivedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message toolgate.inbound_hook.v1.FailingHook.
+ * Use `create(FailingHookSchema)` to create a new message.
+ */
+export declare const FailingHookSchema: GenMessage<FailingHook>;
+
+/**
  * How the sender proves who it is.
  *
  * @generated from enum toolgate.inbound_hook.v1.HookFormat
@@ -728,6 +801,16 @@ export declare const HookService: GenService<{
     methodKind: "unary";
     input: typeof RotateHookSecretRequestSchema;
     output: typeof RotateHookSecretResponseSchema;
+  },
+  /**
+   * What a manager should know first about the hooks. GetOverview has it with the rest.
+   *
+   * @generated from rpc toolgate.inbound_hook.v1.HookService.GetHookOverview
+   */
+  getHookOverview: {
+    methodKind: "unary";
+    input: typeof GetHookOverviewRequestSchema;
+    output: typeof GetHookOverviewResponseSchema;
   },
 }>;
 

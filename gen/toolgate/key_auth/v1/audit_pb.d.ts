@@ -106,7 +106,8 @@ export declare type AuditEntry = Message<"toolgate.key_auth.v1.AuditEntry"> & {
 
   /**
    * key.create, key.edit, key.edit_refused, key.rotate, key.revoke, login.success, login.failure, password.change,
-   * password.reset, role.set, role.remove, workspace.create, workspace.lock, workspace.unlock, tool.create, tool.edit,
+   * password.reset, password.link, role.set, role.remove, session.end, invitation.create, invitation.withdraw,
+   * invitation.accept, workspace.create, workspace.lock, workspace.unlock, tool.create, tool.edit,
    * tool.restore, tool.delete, tool.expose, secret.save, secret.delete, variable.save, variable.delete, query.save,
    * query.delete, data_source.set, sheet.delete, endpoint.create, endpoint.edit, endpoint.activate,
    * endpoint.deactivate, endpoint.rotate, endpoint.delete, replay.start, replay.cancel, hook.create,

@@ -841,6 +841,134 @@ export declare type GetHourlyCountsResponse = Message<"toolgate.key_auth.v1.GetH
 export declare const GetHourlyCountsResponseSchema: GenMessage<GetHourlyCountsResponse>;
 
 /**
+ * @generated from message toolgate.key_auth.v1.GetKeyOverviewRequest
+ */
+export declare type GetKeyOverviewRequest = Message<"toolgate.key_auth.v1.GetKeyOverviewRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.GetKeyOverviewRequest.
+ * Use `create(GetKeyOverviewRequestSchema)` to create a new message.
+ */
+export declare const GetKeyOverviewRequestSchema: GenMessage<GetKeyOverviewRequest>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.GetKeyOverviewResponse
+ */
+export declare type GetKeyOverviewResponse = Message<"toolgate.key_auth.v1.GetKeyOverviewResponse"> & {
+  /**
+   * The first of the 24 hours.
+   *
+   * @generated from field: google.protobuf.Timestamp first_hour = 1;
+   */
+  firstHour?: Timestamp | undefined;
+
+  /**
+   * The calls that began in each of the 24 hours, by any key. As in calls_last_24h, calls that the limit refused do not count.
+   *
+   * @generated from field: repeated uint32 calls = 2;
+   */
+  calls: number[];
+
+  /**
+   * Active keys that expire within 14 days, earliest first; at most 20.
+   *
+   * @generated from field: repeated toolgate.key_auth.v1.ExpiringKey expiring = 3;
+   */
+  expiring: ExpiringKey[];
+
+  /**
+   * Tools that active keys list and cannot call, by name; at most 20.
+   *
+   * @generated from field: repeated toolgate.key_auth.v1.UnavailableTool unavailable_tools = 4;
+   */
+  unavailableTools: UnavailableTool[];
+
+  /**
+   * tool-runner could not be reached, so unavailable_tools is unknown.
+   *
+   * @generated from field: bool tools_unchecked = 5;
+   */
+  toolsUnchecked: boolean;
+
+  /**
+   * @generated from field: bool has_key = 6;
+   */
+  hasKey: boolean;
+
+  /**
+   * A key of the workspace has been used.
+   *
+   * @generated from field: bool has_call = 7;
+   */
+  hasCall: boolean;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp workspace_created_at = 8;
+   */
+  workspaceCreatedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.GetKeyOverviewResponse.
+ * Use `create(GetKeyOverviewResponseSchema)` to create a new message.
+ */
+export declare const GetKeyOverviewResponseSchema: GenMessage<GetKeyOverviewResponse>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.ExpiringKey
+ */
+export declare type ExpiringKey = Message<"toolgate.key_auth.v1.ExpiringKey"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.ExpiringKey.
+ * Use `create(ExpiringKeySchema)` to create a new message.
+ */
+export declare const ExpiringKeySchema: GenMessage<ExpiringKey>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.UnavailableTool
+ */
+export declare type UnavailableTool = Message<"toolgate.key_auth.v1.UnavailableTool"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * How many active keys list it.
+   *
+   * @generated from field: uint32 keys = 2;
+   */
+  keys: number;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.UnavailableTool.
+ * Use `create(UnavailableToolSchema)` to create a new message.
+ */
+export declare const UnavailableToolSchema: GenMessage<UnavailableTool>;
+
+/**
  * @generated from enum toolgate.key_auth.v1.KeyStatus
  */
 export enum KeyStatus {
@@ -1006,6 +1134,16 @@ export declare const KeyService: GenService<{
     methodKind: "unary";
     input: typeof GetHourlyCountsRequestSchema;
     output: typeof GetHourlyCountsResponseSchema;
+  },
+  /**
+   * What a manager should know first about the keys and their calls. GetOverview has it with the rest.
+   *
+   * @generated from rpc toolgate.key_auth.v1.KeyService.GetKeyOverview
+   */
+  getKeyOverview: {
+    methodKind: "unary";
+    input: typeof GetKeyOverviewRequestSchema;
+    output: typeof GetKeyOverviewResponseSchema;
   },
 }>;
 

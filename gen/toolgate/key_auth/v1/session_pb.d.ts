@@ -36,6 +36,13 @@ export declare type LoginRequest = Message<"toolgate.key_auth.v1.LoginRequest"> 
    * @generated from field: string device_token = 4;
    */
   deviceToken: string;
+
+  /**
+   * How the list of sessions names the device: what a browser sends as User-Agent. 300 characters of it are kept.
+   *
+   * @generated from field: string device = 5;
+   */
+  device: string;
 };
 
 /**
@@ -217,6 +224,164 @@ export declare type GetSessionResponse = Message<"toolgate.key_auth.v1.GetSessio
  * Use `create(GetSessionResponseSchema)` to create a new message.
  */
 export declare const GetSessionResponseSchema: GenMessage<GetSessionResponse>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.ListSessionsRequest
+ */
+export declare type ListSessionsRequest = Message<"toolgate.key_auth.v1.ListSessionsRequest"> & {
+  /**
+   * @generated from field: string token = 1;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.ListSessionsRequest.
+ * Use `create(ListSessionsRequestSchema)` to create a new message.
+ */
+export declare const ListSessionsRequestSchema: GenMessage<ListSessionsRequest>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.ListSessionsResponse
+ */
+export declare type ListSessionsResponse = Message<"toolgate.key_auth.v1.ListSessionsResponse"> & {
+  /**
+   * At most 100.
+   *
+   * @generated from field: repeated toolgate.key_auth.v1.Session sessions = 1;
+   */
+  sessions: Session[];
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.ListSessionsResponse.
+ * Use `create(ListSessionsResponseSchema)` to create a new message.
+ */
+export declare const ListSessionsResponseSchema: GenMessage<ListSessionsResponse>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.Session
+ */
+export declare type Session = Message<"toolgate.key_auth.v1.Session"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: toolgate.key_auth.v1.TokenKind token_kind = 2;
+   */
+  tokenKind: TokenKind;
+
+  /**
+   * As the login named it; it may be empty.
+   *
+   * @generated from field: string device = 3;
+   */
+  device: string;
+
+  /**
+   * From which the user logged in: without its last byte (IPv4), or its first 48 bits (IPv6).
+   *
+   * @generated from field: string address = 4;
+   */
+  address: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp started_at = 5;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * To the nearest five minutes.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 6;
+   */
+  lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp expires_at = 7;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * The session of the token that asks.
+   *
+   * @generated from field: bool is_current = 8;
+   */
+  isCurrent: boolean;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.Session.
+ * Use `create(SessionSchema)` to create a new message.
+ */
+export declare const SessionSchema: GenMessage<Session>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.EndSessionRequest
+ */
+export declare type EndSessionRequest = Message<"toolgate.key_auth.v1.EndSessionRequest"> & {
+  /**
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.EndSessionRequest.
+ * Use `create(EndSessionRequestSchema)` to create a new message.
+ */
+export declare const EndSessionRequestSchema: GenMessage<EndSessionRequest>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.EndSessionResponse
+ */
+export declare type EndSessionResponse = Message<"toolgate.key_auth.v1.EndSessionResponse"> & {
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.EndSessionResponse.
+ * Use `create(EndSessionResponseSchema)` to create a new message.
+ */
+export declare const EndSessionResponseSchema: GenMessage<EndSessionResponse>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.EndOtherSessionsRequest
+ */
+export declare type EndOtherSessionsRequest = Message<"toolgate.key_auth.v1.EndOtherSessionsRequest"> & {
+  /**
+   * @generated from field: string token = 1;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.EndOtherSessionsRequest.
+ * Use `create(EndOtherSessionsRequestSchema)` to create a new message.
+ */
+export declare const EndOtherSessionsRequestSchema: GenMessage<EndOtherSessionsRequest>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.EndOtherSessionsResponse
+ */
+export declare type EndOtherSessionsResponse = Message<"toolgate.key_auth.v1.EndOtherSessionsResponse"> & {
+  /**
+   * @generated from field: uint32 ended = 1;
+   */
+  ended: number;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.EndOtherSessionsResponse.
+ * Use `create(EndOtherSessionsResponseSchema)` to create a new message.
+ */
+export declare const EndOtherSessionsResponseSchema: GenMessage<EndOtherSessionsResponse>;
 
 /**
  * @generated from message toolgate.key_auth.v1.GetKeySetRequest
@@ -432,6 +597,36 @@ export declare const SessionService: GenService<{
     methodKind: "unary";
     input: typeof GetSessionRequestSchema;
     output: typeof GetSessionResponseSchema;
+  },
+  /**
+   * The open sessions of the token's user, the newest first.
+   *
+   * @generated from rpc toolgate.key_auth.v1.SessionService.ListSessions
+   */
+  listSessions: {
+    methodKind: "unary";
+    input: typeof ListSessionsRequestSchema;
+    output: typeof ListSessionsResponseSchema;
+  },
+  /**
+   * Ends one session of the token's user; the next call with it is refused. Fails with not_found for any other session.
+   *
+   * @generated from rpc toolgate.key_auth.v1.SessionService.EndSession
+   */
+  endSession: {
+    methodKind: "unary";
+    input: typeof EndSessionRequestSchema;
+    output: typeof EndSessionResponseSchema;
+  },
+  /**
+   * Ends all sessions of the token's user but the token's own.
+   *
+   * @generated from rpc toolgate.key_auth.v1.SessionService.EndOtherSessions
+   */
+  endOtherSessions: {
+    methodKind: "unary";
+    input: typeof EndOtherSessionsRequestSchema;
+    output: typeof EndOtherSessionsResponseSchema;
   },
   /**
    * The public keys that verify this installation's JWTs.

@@ -641,6 +641,103 @@ export declare type SendTestEventResponse = Message<"toolgate.outbound_webhook.v
 export declare const SendTestEventResponseSchema: GenMessage<SendTestEventResponse>;
 
 /**
+ * @generated from message toolgate.outbound_webhook.v1.GetEndpointOverviewRequest
+ */
+export declare type GetEndpointOverviewRequest = Message<"toolgate.outbound_webhook.v1.GetEndpointOverviewRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message toolgate.outbound_webhook.v1.GetEndpointOverviewRequest.
+ * Use `create(GetEndpointOverviewRequestSchema)` to create a new message.
+ */
+export declare const GetEndpointOverviewRequestSchema: GenMessage<GetEndpointOverviewRequest>;
+
+/**
+ * @generated from message toolgate.outbound_webhook.v1.GetEndpointOverviewResponse
+ */
+export declare type GetEndpointOverviewResponse = Message<"toolgate.outbound_webhook.v1.GetEndpointOverviewResponse"> & {
+  /**
+   * The first of the 24 hours.
+   *
+   * @generated from field: google.protobuf.Timestamp first_hour = 1;
+   */
+  firstHour?: Timestamp | undefined;
+
+  /**
+   * The deliveries created in each of the 24 hours. 1,000 means 1,000 or more.
+   *
+   * @generated from field: repeated uint32 deliveries = 2;
+   */
+  deliveries: number[];
+
+  /**
+   * Endpoints that are deactivated or have undelivered events.
+   *
+   * @generated from field: repeated toolgate.outbound_webhook.v1.EndpointNotice notices = 3;
+   */
+  notices: EndpointNotice[];
+
+  /**
+   * @generated from field: bool has_endpoint = 4;
+   */
+  hasEndpoint: boolean;
+
+  /**
+   * A test event was sent, of which the log still knows.
+   *
+   * @generated from field: bool has_test = 5;
+   */
+  hasTest: boolean;
+};
+
+/**
+ * Describes the message toolgate.outbound_webhook.v1.GetEndpointOverviewResponse.
+ * Use `create(GetEndpointOverviewResponseSchema)` to create a new message.
+ */
+export declare const GetEndpointOverviewResponseSchema: GenMessage<GetEndpointOverviewResponse>;
+
+/**
+ * @generated from message toolgate.outbound_webhook.v1.EndpointNotice
+ */
+export declare type EndpointNotice = Message<"toolgate.outbound_webhook.v1.EndpointNotice"> & {
+  /**
+   * @generated from field: toolgate.outbound_webhook.v1.Endpoint endpoint = 1;
+   */
+  endpoint?: Endpoint | undefined;
+
+  /**
+   * Of the newest delivery that has failed or waits for a retry. Not set if there is none in the log.
+   *
+   * @generated from field: toolgate.outbound_webhook.v1.AttemptResult last_failure = 2;
+   */
+  lastFailure?: AttemptResult | undefined;
+
+  /**
+   * Events that it did not get; counted up to 1,000.
+   *
+   * @generated from field: uint32 undelivered = 3;
+   */
+  undelivered: number;
+
+  /**
+   * There are more.
+   *
+   * @generated from field: bool undelivered_is_more = 4;
+   */
+  undeliveredIsMore: boolean;
+};
+
+/**
+ * Describes the message toolgate.outbound_webhook.v1.EndpointNotice.
+ * Use `create(EndpointNoticeSchema)` to create a new message.
+ */
+export declare const EndpointNoticeSchema: GenMessage<EndpointNotice>;
+
+/**
  * @generated from enum toolgate.outbound_webhook.v1.EndpointStatus
  */
 export enum EndpointStatus {
@@ -750,6 +847,16 @@ export declare const EndpointService: GenService<{
     methodKind: "unary";
     input: typeof SendTestEventRequestSchema;
     output: typeof SendTestEventResponseSchema;
+  },
+  /**
+   * What a manager should know first about the endpoints and their deliveries. GetOverview has it with the rest.
+   *
+   * @generated from rpc toolgate.outbound_webhook.v1.EndpointService.GetEndpointOverview
+   */
+  getEndpointOverview: {
+    methodKind: "unary";
+    input: typeof GetEndpointOverviewRequestSchema;
+    output: typeof GetEndpointOverviewResponseSchema;
   },
 }>;
 

@@ -1018,6 +1018,54 @@ export declare type ExplainReleaseResponse = Message<"toolgate.tool_runner.v1.Ex
 export declare const ExplainReleaseResponseSchema: GenMessage<ExplainReleaseResponse>;
 
 /**
+ * @generated from message toolgate.tool_runner.v1.GetToolOverviewRequest
+ */
+export declare type GetToolOverviewRequest = Message<"toolgate.tool_runner.v1.GetToolOverviewRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.GetToolOverviewRequest.
+ * Use `create(GetToolOverviewRequestSchema)` to create a new message.
+ */
+export declare const GetToolOverviewRequestSchema: GenMessage<GetToolOverviewRequest>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.GetToolOverviewResponse
+ */
+export declare type GetToolOverviewResponse = Message<"toolgate.tool_runner.v1.GetToolOverviewResponse"> & {
+  /**
+   * The first of the 24 hours.
+   *
+   * @generated from field: google.protobuf.Timestamp first_hour = 1;
+   */
+  firstHour?: Timestamp | undefined;
+
+  /**
+   * The failed runs that started in each of the 24 hours, nested ones and dry runs included. 1,000 means 1,000 or more.
+   *
+   * @generated from field: repeated uint32 failed_runs = 2;
+   */
+  failedRuns: number[];
+
+  /**
+   * Keys may call one, if they list it.
+   *
+   * @generated from field: bool has_released_tool = 3;
+   */
+  hasReleasedTool: boolean;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.GetToolOverviewResponse.
+ * Use `create(GetToolOverviewResponseSchema)` to create a new message.
+ */
+export declare const GetToolOverviewResponseSchema: GenMessage<GetToolOverviewResponse>;
+
+/**
  * @generated from enum toolgate.tool_runner.v1.ToolKind
  */
 export enum ToolKind {
@@ -1192,6 +1240,16 @@ export declare const ToolService: GenService<{
     methodKind: "unary";
     input: typeof DryRunRequestSchema;
     output: typeof DryRunResponseSchema;
+  },
+  /**
+   * What a manager should know first about the tools and their runs. GetOverview has it with the rest.
+   *
+   * @generated from rpc toolgate.tool_runner.v1.ToolService.GetToolOverview
+   */
+  getToolOverview: {
+    methodKind: "unary";
+    input: typeof GetToolOverviewRequestSchema;
+    output: typeof GetToolOverviewResponseSchema;
   },
   /**
    * Which of the named tools are released for keys (for key management).

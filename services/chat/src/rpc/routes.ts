@@ -27,6 +27,7 @@ import { uploadFile } from "./chats/upload-file.ts";
 import { checkAssistant } from "./hooks/check-assistant.ts";
 import { runForHook } from "./hooks/run-for-hook.ts";
 import { deleteModel } from "./models/delete-model.ts";
+import { getChatOverview } from "./models/get-chat-overview.ts";
 import { getUsage } from "./models/get-usage.ts";
 import { listModels } from "./models/list-models.ts";
 import { saveModel } from "./models/save-model.ts";
@@ -51,6 +52,9 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       updateChatSettings,
     }),
   );
-  router.service(ModelService, bind(context, { deleteModel, getUsage, listModels, saveModel, testModel }));
+  router.service(
+    ModelService,
+    bind(context, { deleteModel, getChatOverview, getUsage, listModels, saveModel, testModel }),
+  );
   router.service(AssistantRunService, bind(context, { checkAssistant, runForHook }));
 }

@@ -22,6 +22,9 @@ const againAfterLogin: Interceptor = (next) => async (request) => {
   }
 };
 
+/** For people who are not signed in. */
+export const publicTransport = createConnectTransport({ baseUrl: "/" });
+
 /** The management RPCs, at the gateway that served this page. */
 export const transport = createConnectTransport({
   baseUrl: "/",

@@ -6,7 +6,7 @@ interface Membership {
 }
 
 /** Pages that every member may see; all others need the role Manager or Admin. */
-const FOR_MEMBERS = /^\/manage\/(?:(?:tools|assistants)(?:\/.*)?)?$/;
+const FOR_MEMBERS = /^\/manage\/(?:(?:tools|assistants)(?:\/.*)?|chats|account)?$/;
 
 /**
  * Whether a user may see the page at this target: with a role in the workspace that it names, otherwise in their first, which

@@ -11,6 +11,7 @@ import { tryMapping } from "./deliveries/try-mapping.ts";
 import { createHook } from "./hooks/create-hook.ts";
 import { deleteHook } from "./hooks/delete-hook.ts";
 import { getHook } from "./hooks/get-hook.ts";
+import { getHookOverview } from "./hooks/get-hook-overview.ts";
 import { listHooks } from "./hooks/list-hooks.ts";
 import { rotateHookSecret } from "./hooks/rotate-hook-secret.ts";
 import { updateHook } from "./hooks/update-hook.ts";
@@ -18,7 +19,7 @@ import { updateHook } from "./hooks/update-hook.ts";
 export function registerRoutes(router: ConnectRouter, context: ReceiverContext): void {
   router.service(
     HookService,
-    bind(context, { createHook, listHooks, getHook, updateHook, deleteHook, rotateHookSecret }),
+    bind(context, { createHook, listHooks, getHook, updateHook, deleteHook, rotateHookSecret, getHookOverview }),
   );
   router.service(
     HookDeliveryService,

@@ -73,6 +73,10 @@ it("[WMGMT] 3 failures over an hour get an email; fewer, or of a hook that is un
   await untilMailed(long.id);
   // All were due before it, so the claim that found it would have found them.
   for (const { id } of [short, few, ended, unused, inactive, deleted]) expect(await isClaimed(id)).toBe(false);
+  // The overview also has one that has never worked.
+  const all = [long, short, few, ended, unused, inactive, deleted].map(({ id }) => id);
+  const { failing } = await workspace.hooks.getHookOverview({});
+  expect(failing.map(({ id }) => id).filter((id) => all.includes(id))).toEqual([unused.id, long.id]);
 });
 
 it("[WMGMT] an email that the server refuses is sent again later", async () => {

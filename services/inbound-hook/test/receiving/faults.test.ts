@@ -1,7 +1,8 @@
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testPostgres } from "@toolgate/testbed/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { earlyInMinute, newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
+import { newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
 
 const resources = new AsyncDisposableStack();
 let postgres: Awaited<ReturnType<typeof testPostgres>>;

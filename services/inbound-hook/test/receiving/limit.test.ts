@@ -1,8 +1,9 @@
 import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MAX_FAILURES_PER_MINUTE } from "../../src/receiving/failure-throttle.ts";
 import type { TestWorkspace } from "../hook-rig.ts";
-import { earlyInMinute, newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
+import { newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
 
 let rig: ReceiveRig;
 let workspace: TestWorkspace;

@@ -9,8 +9,13 @@ export type AuditAction =
   | "login.failure"
   | "password.change"
   | "password.reset"
+  | "password.link"
   | "role.set"
   | "role.remove"
+  | "session.end"
+  | "invitation.create"
+  | "invitation.withdraw"
+  | "invitation.accept"
   | "workspace.create"
   | "workspace.lock"
   | "workspace.unlock";

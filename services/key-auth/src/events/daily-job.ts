@@ -5,6 +5,8 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { SERVICES } from "@toolgate/service-registry/services";
 import { maintainSigningKeys } from "../login/signing-keys.ts";
 import { deleteAuditEntriesBefore } from "../store/audit.ts";
+import { deleteExpiredInvitations } from "../store/invitations.ts";
+import { deleteExpiredPasswordLinks } from "../store/password-links.ts";
 import { COUNTS_TABLE, USAGE_TABLE } from "../store/usage.ts";
 
 const DAY_MS = 86_400_000;
@@ -20,6 +22,8 @@ export async function maintainTables(pool: Pool, box: SecretBox, now: Date): Pro
   await maintainPartitions(pool, now);
   await maintainSigningKeys(pool, box, now);
   await pruneAuditLog(pool, now);
+  await deleteExpiredInvitations(pool, now);
+  await deleteExpiredPasswordLinks(pool, now);
   await deleteParkedBefore(pool, SERVICES["key-auth"].schema, new Date(now.getTime() - LOG_RETENTION_DAYS * DAY_MS));
 }
 

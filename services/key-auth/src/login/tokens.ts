@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import type { SessionReference } from "../store/sessions.ts";
 import type { SigningKeyRow } from "../store/signing-keys.ts";
@@ -90,6 +90,14 @@ export function createTokens(deps: {
 
 function referenceOf({ sid }: JWTPayload): SessionReference | undefined {
   return typeof sid === "string" && UUID.test(sid) ? { id: sid } : undefined;
+}
+
+const TOKEN_BYTES = 32;
+
+/** An opaque token of a session or a link, with the hash that is stored. */
+export function newToken(): { token: string; tokenHash: Buffer } {
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  return { token, tokenHash: hashToken(token) };
 }
 
 /** Only the hash of an opaque token is stored. */

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import type { MemberRole } from "@toolgate/service-host/principal";
 import { type OperatorContext, OperatorError } from "./operator.ts";
-import { changeRole } from "./roles.ts";
-import { createUser, setPassword } from "./users.ts";
+import { setRole } from "./roles.ts";
+import { createUser, resetPassword } from "./users.ts";
 import { createWorkspace, describeWorkspaces, lockWorkspace } from "./workspaces.ts";
 
 const USAGE = `Usage: node services/key-auth/src/admin.ts <command>, with DATABASE_URL and REDIS_URL
@@ -14,7 +14,7 @@ const USAGE = `Usage: node services/key-auth/src/admin.ts <command>, with DATABA
   user create <email>               password on standard input
   user password <email>             password on standard input; ends the user's sessions
   role set <email> <workspace> <member|manager|admin>
-  role remove <email> <workspace>`;
+  role remove <email> <workspace>   ends the user's sessions`;
 
 interface Command {
   parameters: number;
@@ -27,15 +27,15 @@ const COMMANDS: Record<string, Command> = {
   "workspace lock": { parameters: 1, run: (context, [code = ""]) => lockWorkspace(context, code, true) },
   "workspace unlock": { parameters: 1, run: (context, [code = ""]) => lockWorkspace(context, code, false) },
   "user create": { parameters: 1, run: (context, [email = ""]) => createUser(context, email) },
-  "user password": { parameters: 1, run: (context, [email = ""]) => setPassword(context, email) },
+  "user password": { parameters: 1, run: (context, [email = ""]) => resetPassword(context, email) },
   "role set": {
     parameters: 3,
     run: (context, [email = "", workspace = "", role = ""]) =>
-      changeRole(context, { email, workspace, role: roleOf(role) }),
+      setRole(context, { email, workspace, role: roleOf(role) }),
   },
   "role remove": {
     parameters: 2,
-    run: (context, [email = "", workspace = ""]) => changeRole(context, { email, workspace, role: undefined }),
+    run: (context, [email = "", workspace = ""]) => setRole(context, { email, workspace, role: undefined }),
   },
 };
 

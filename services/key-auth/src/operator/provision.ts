@@ -4,8 +4,9 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { MemberRole } from "@toolgate/service-host/principal";
 import { hashPassword } from "../domain/password.ts";
 import { sealingContext } from "../login/signing-keys.ts";
+import { saveMembership } from "../store/memberships.ts";
 import { listSigningKeys } from "../store/signing-keys.ts";
-import { ensureWorkspace, findUserByEmail, insertUser, saveMembership, saveUser } from "../store/users.ts";
+import { ensureWorkspace, findUserByEmail, insertUser, saveUser } from "../store/users.ts";
 
 interface Account {
   workspace: string;

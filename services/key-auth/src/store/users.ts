@@ -1,5 +1,4 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import type { MemberRole } from "@toolgate/service-host/principal";
 
 export interface UserRow {
   id: string;
@@ -13,28 +12,6 @@ export async function findUserByEmail(db: Queryable, email: string): Promise<Use
     [email],
   );
   return found.rows[0];
-}
-
-export async function listMemberships(
-  db: Queryable,
-  userId: string,
-): Promise<{ workspace: string; role: MemberRole }[]> {
-  const listed = await db.query(
-    `select w.code as workspace, m.role
-     from key_auth.memberships m join key_auth.workspaces w on w.id = m.workspace_id
-     where m.user_id = $1 order by w.code`,
-    [userId],
-  );
-  return listed.rows;
-}
-
-export async function listAdminEmails(db: Queryable, workspaceId: string): Promise<string[]> {
-  const listed = await db.query(
-    `select u.email from key_auth.memberships m join key_auth.users u on u.id = m.user_id
-     where m.workspace_id = $1 and m.role = 'admin' order by u.email`,
-    [workspaceId],
-  );
-  return listed.rows.map((row) => row.email);
 }
 
 /** Creates the workspace if it is missing. Returns its id. */
@@ -58,23 +35,6 @@ export async function saveUser(db: Queryable, user: UserRow): Promise<string> {
   return saved.rows[0].id;
 }
 
-export async function saveMembership(
-  db: Queryable,
-  userId: string,
-  workspaceId: string,
-  role: MemberRole,
-): Promise<void> {
-  await db.query(
-    `insert into key_auth.memberships (user_id, workspace_id, role) values ($1, $2, $3)
-     on conflict (user_id, workspace_id) do update set role = excluded.role`,
-    [userId, workspaceId, role],
-  );
-}
-
-export async function deleteMembership(db: Queryable, userId: string, workspaceId: string): Promise<void> {
-  await db.query("delete from key_auth.memberships where user_id = $1 and workspace_id = $2", [userId, workspaceId]);
-}
-
 /** Replaces the password unless it has been changed since `from` was read. Returns whether it did. */
 export async function replacePasswordHash(
   db: Queryable,
@@ -89,6 +49,11 @@ export async function replacePasswordHash(
   return replaced.rowCount === 1;
 }
 
+/** The row stays locked until the transaction ends, so that no session starts meanwhile. */
+export async function lockUser(db: Queryable, id: string): Promise<void> {
+  await db.query("select from key_auth.users where id = $1 for no key update", [id]);
+}
+
 export async function setPasswordHash(db: Queryable, userId: string, passwordHash: string): Promise<void> {
   await db.query("update key_auth.users set password_hash = $2 where id = $1", [userId, passwordHash]);
 }
@@ -100,12 +65,4 @@ export async function insertUser(db: Queryable, user: UserRow): Promise<boolean>
     [user.id, user.email, user.passwordHash],
   );
   return inserted.rowCount === 1;
-}
-
-export async function findRole(db: Queryable, userId: string, workspaceId: string): Promise<MemberRole | undefined> {
-  const found = await db.query("select role from key_auth.memberships where user_id = $1 and workspace_id = $2", [
-    userId,
-    workspaceId,
-  ]);
-  return found.rows[0]?.role;
 }

@@ -26,8 +26,13 @@ export async function listUnlocked(db: Queryable, ids: readonly string[]): Promi
 
 /** The row stays locked until the transaction ends. */
 export async function lockWorkspaceRow(db: Queryable, code: string): Promise<WorkspaceRow | undefined> {
-  const found = await db.query(`select ${COLUMNS} from key_auth.workspaces where code = $1 for update`, [code]);
+  const found = await db.query(`select ${COLUMNS} from key_auth.workspaces where code = $1 for no key update`, [code]);
   return found.rows[0];
+}
+
+/** Changes of who belongs to the workspace wait for each other until their transactions end. */
+export async function lockMembers(db: Queryable, workspaceId: string): Promise<void> {
+  await db.query("select from key_auth.workspaces where id = $1 for no key update", [workspaceId]);
 }
 
 export async function listWorkspaces(db: Queryable): Promise<WorkspaceRow[]> {

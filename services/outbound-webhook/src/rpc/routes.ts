@@ -15,6 +15,7 @@ import { resendDelivery } from "./deliveries/resend-delivery.ts";
 import { createEndpoint } from "./endpoints/create-endpoint.ts";
 import { deleteEndpoint } from "./endpoints/delete-endpoint.ts";
 import { getEndpoint } from "./endpoints/get-endpoint.ts";
+import { getEndpointOverview } from "./endpoints/get-endpoint-overview.ts";
 import { listEndpoints } from "./endpoints/list-endpoints.ts";
 import { rotateSecret } from "./endpoints/rotate-secret.ts";
 import { sendTestEvent } from "./endpoints/send-test-event.ts";
@@ -40,6 +41,7 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       deleteEndpoint,
       rotateSecret,
       sendTestEvent,
+      getEndpointOverview,
     }),
   );
   router.service(EventService, bind(context, { reportEvents, listEventTypes }));

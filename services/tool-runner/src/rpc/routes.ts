@@ -35,6 +35,7 @@ import { describeTools } from "./tools/describe-tools.ts";
 import { dryRun } from "./tools/dry-run.ts";
 import { explainRelease } from "./tools/explain-release.ts";
 import { getTool } from "./tools/get-tool.ts";
+import { getToolOverview } from "./tools/get-tool-overview.ts";
 import { getToolVersion } from "./tools/get-tool-version.ts";
 import { listToolVersions } from "./tools/list-tool-versions.ts";
 import { listTools } from "./tools/list-tools.ts";
@@ -60,6 +61,7 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       getToolVersion,
       restoreToolVersion,
       dryRun,
+      getToolOverview,
       checkTools,
       describeTools,
       explainRelease,

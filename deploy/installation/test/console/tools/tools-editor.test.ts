@@ -185,7 +185,7 @@ describe.skipIf(!chromium)("the editor of a tool", () => {
     await rig.toolgate.saveTool("read_only", { handler });
     const page = await rig.open("/tools", { user: await rig.addUser("member") });
     await page.getByRole("button", { name: "read_only" }).click();
-    await page.getByText("Your role may read tools, but not change them.").waitFor();
+    await page.getByText("Your role may read this, but not change it.").waitFor();
     await code(page, "Handler").click();
     await page.keyboard.type("x");
     expect((await code(page, "Handler").innerText()).trim()).toBe(handler);

@@ -11,7 +11,12 @@ interface AuditPanelProps {
 }
 
 /** Where the objects of an action are, by the first word of the action. */
-const PAGES: Readonly<Record<string, string>> = { key: "/api-keys", endpoint: "/webhooks", hook: "/webhooks/hooks" };
+const PAGES: Readonly<Record<string, string>> = {
+  key: "/api-keys",
+  endpoint: "/webhooks",
+  hook: "/webhooks/hooks",
+  role: "/members",
+};
 
 /** Who did it: the email address of a user, or an operator. */
 export function actorOf({ actor }: Pick<AuditEntry, "actor">): string {

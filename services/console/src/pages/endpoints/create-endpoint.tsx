@@ -9,12 +9,14 @@ import { Form } from "../../ui/form/form.tsx";
 import { EndpointFields, EndpointValues, readEndpoint } from "./endpoint-form.tsx";
 
 interface CreateEndpointProps {
+  /** The type of event that it is for. */
+  chosen?: string | undefined;
   onClose: () => void;
   onCreated: (endpointId: string) => void;
 }
 
 /** [WMGMT-5] [OUT-7] The secret is in this component alone, until the dialog closes. */
-export function CreateEndpoint({ onClose, onCreated }: CreateEndpointProps) {
+export function CreateEndpoint({ chosen, onClose, onCreated }: CreateEndpointProps) {
   const workspace = useWorkspace();
   const create = useMutation(EndpointService.method.createEndpoint, { gcTime: 0 });
   const [secret, setSecret] = useState<string>();
@@ -33,7 +35,7 @@ export function CreateEndpoint({ onClose, onCreated }: CreateEndpointProps) {
           onCreated(String(created.endpoint?.id ?? ""));
         }}
       >
-        <EndpointFields />
+        <EndpointFields chosen={chosen} />
       </Form>
     </Dialog>
   );

@@ -40,7 +40,7 @@ function linesOf(form: FormData, name: string, separator: RegExp): string[] {
 }
 
 /** The fields of an endpoint, for a new one or one that exists. */
-export function EndpointFields({ of }: { of?: Endpoint }) {
+export function EndpointFields({ of, chosen }: { of?: Endpoint; chosen?: string | undefined }) {
   const keepsHeaders = of !== undefined && of.headerNames.length > 0;
   const kept = keepsHeaders ? `Now: ${of.headerNames.join(", ")}. ${ENDPOINTS.headersKept}` : "";
   return (
@@ -60,7 +60,7 @@ export function EndpointFields({ of }: { of?: Endpoint }) {
       <Field name="description" label={ENDPOINTS.description}>
         {(control) => <Input {...control} defaultValue={of?.description} />}
       </Field>
-      <EventPicker of={of} />
+      <EventPicker selected={of?.events ?? (chosen ? [chosen] : [])} tools={of?.tools ?? []} />
       <Field name="headers" label={ENDPOINTS.headers} hint={`${ENDPOINTS.headersHint} ${kept}`}>
         {(control) => <TextArea {...control} data-mono rows={2} />}
       </Field>

@@ -33,8 +33,8 @@ const STATUS_OPTIONS = [
 /** [WMGMT-1] */
 export function EndpointsPage() {
   const workspace = useWorkspace();
-  const { open, at, search, status } = route.useSearch();
-  const [isCreating, setCreating] = useState(false);
+  const { open, at, search, status, add } = route.useSearch();
+  const [isCreating, setCreating] = useState(add !== undefined);
   const set = useSetSearch();
   const list = useList(
     EndpointService.method.listEndpoints,
@@ -96,7 +96,11 @@ export function EndpointsPage() {
       />
       {isCreating && (
         <CreateEndpoint
-          onClose={() => setCreating(false)}
+          chosen={add}
+          onClose={() => {
+            setCreating(false);
+            set({ add: undefined });
+          }}
           onCreated={(id) => {
             list.refresh();
             set({ open: id });

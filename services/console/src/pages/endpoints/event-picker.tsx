@@ -1,5 +1,4 @@
 import { useQuery } from "@connectrpc/connect-query";
-import type { Endpoint } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
@@ -17,10 +16,10 @@ const CUSTOM = "custom.<name>";
 const WITH_TOOLS = "tool.completed";
 
 /** The catalogue by group, with the schema and an example of each type. [OUT-4] [OUT-5] */
-export function EventPicker({ of }: { of?: Endpoint | undefined }) {
+export function EventPicker({ selected, tools }: { selected: readonly string[]; tools: readonly string[] }) {
   const workspace = useWorkspace();
   const { data, error, refetch } = useQuery(EventService.method.listEventTypes, { workspace });
-  const [hasTools, setHasTools] = useState(of?.events.includes(WITH_TOOLS) ?? false);
+  const [hasTools, setHasTools] = useState(selected.includes(WITH_TOOLS));
   const types = data?.eventTypes.filter(({ subscribable }) => subscribable) ?? [];
   const groups = Map.groupBy(types, ({ type }) => groupOf(type));
   return (
@@ -31,17 +30,17 @@ export function EventPicker({ of }: { of?: Endpoint | undefined }) {
           <h3>{group}</h3>
           {members.map((type) =>
             type.type === CUSTOM ? (
-              <CustomEvents key={CUSTOM} type={type} selected={of?.events ?? []} />
+              <CustomEvents key={CUSTOM} type={type} selected={selected} />
             ) : (
               <EventChoice
                 key={type.type}
                 type={type}
-                isChosen={of?.events.includes(type.type) ?? false}
+                isChosen={selected.includes(type.type)}
                 onChosen={type.type === WITH_TOOLS ? setHasTools : undefined}
               />
             ),
           )}
-          {hasTools && members.some(({ type }) => type === WITH_TOOLS) && <ToolChoice selected={of?.tools ?? []} />}
+          {hasTools && members.some(({ type }) => type === WITH_TOOLS) && <ToolChoice selected={tools} />}
         </section>
       ))}
     </FieldGroup>

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import type { EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { EVENTS } from "../../text/en/events.ts";
 import { Facts, Panel } from "../../ui/page/panel.tsx";
@@ -6,7 +7,7 @@ import { EventSource } from "./event-source.tsx";
 
 export function EventPanel({ of, onClose }: { of: EventType; onClose: () => void }) {
   return (
-    <Panel title={of.type} onClose={onClose}>
+    <Panel title={of.type} onClose={onClose} actions={of.subscribable && <AddEndpoint type={of.type} />}>
       <Facts
         facts={[
           [EVENTS.whenSent, of.description],
@@ -18,6 +19,15 @@ export function EventPanel({ of, onClose }: { of: EventType; onClose: () => void
       {of.subscribable && !of.hasSource && <p>{EVENTS.notSentText}</p>}
       <EventSchema type={of.type} path={of.schemaPath} />
     </Panel>
+  );
+}
+
+/** Leads to the dialog for a new endpoint, in which the type is chosen. */
+function AddEndpoint({ type }: { type: string }) {
+  return (
+    <Link to="/webhooks" search={{ add: type.startsWith("custom.") ? "custom.*" : type }}>
+      {EVENTS.addEndpoint}
+    </Link>
   );
 }
 

@@ -87,6 +87,9 @@ function Elsewhere({ keyId }: { keyId: string }) {
       <Link to="/runs" search={{ caller: keyId }}>
         {KEYS.runs}
       </Link>
+      <a href="/manage/reference" target="_blank" rel="noreferrer">
+        {KEYS.reference}
+      </a>
       {useRole() === "admin" && (
         <Link to="/audit" search={{ target: keyId }}>
           {KEYS.history}

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { loadSession, logIn } from "../../rpc/session.ts";
 import { Field, Form } from "../../ui/form/form.tsx";
 import { Input } from "../../ui/form/input.tsx";
-import styles from "./login.module.css";
+import { Card } from "./card.tsx";
 
 const Credentials = v.object({
   email: v.pipe(v.string(), v.trim(), v.nonEmpty("Enter your email address.")),
@@ -52,16 +52,12 @@ export function LoginPage({ next }: { next: string | undefined }) {
   const goOn = () => location.replace(nextPage(next));
   // A link from another site arrives without the session's cookie, though there may be one.
   useEffect(() => {
-    document.title = "Log in · Toolgate";
     void loadSession().then((session) => (session ? goOn() : setKnown(false)));
   }, []);
   if (isKnown) return null;
   return (
-    <main className={styles.page}>
-      <div className={styles.card}>
-        <h1>Log in to Toolgate</h1>
-        <LoginForm onDone={goOn} />
-      </div>
-    </main>
+    <Card title="Log in to Toolgate">
+      <LoginForm onDone={goOn} />
+    </Card>
   );
 }

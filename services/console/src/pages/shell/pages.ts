@@ -12,11 +12,17 @@ interface Item {
 /** The pages by group, as the palette offers them too. */
 export const PAGES: readonly (readonly Item[])[] = [
   [
+    { to: "/", label: SHELL.overview, icon: "overview" },
     { to: "/tools", label: SHELL.tools, icon: "tool", forMembers: true },
     { to: "/builder", label: SHELL.builder, icon: "pen" },
     { to: "/runs", label: SHELL.runs, icon: "run" },
   ],
-  [{ to: "/assistants", label: SHELL.assistants, icon: "chat", forMembers: true }],
+  [
+    { to: "/assistants", label: SHELL.assistants, icon: "assistant", forMembers: true },
+    { to: "/models", label: SHELL.models, icon: "model" },
+    { to: "/chats", label: SHELL.chats, icon: "chat", forMembers: true },
+    { to: "/usage", label: SHELL.usage, icon: "bars" },
+  ],
   [
     { to: "/api-keys", label: SHELL.keys, icon: "key" },
     { to: "/webhooks", label: SHELL.endpoints, icon: "endpoint" },
@@ -32,5 +38,9 @@ export const PAGES: readonly (readonly Item[])[] = [
     { to: "/queries", label: SHELL.queries, icon: "database" },
     { to: "/sheets", label: SHELL.sheets, icon: "sheet" },
   ],
-  [{ to: "/audit", label: SHELL.audit, icon: "audit" }],
+  [
+    { to: "/members", label: SHELL.members, icon: "people" },
+    { to: "/settings", label: SHELL.settings, icon: "settings" },
+    { to: "/audit", label: SHELL.audit, icon: "audit" },
+  ],
 ];

@@ -78,7 +78,9 @@ export function Shell() {
           </ul>
         ))}
         <div className={styles.user}>
-          <span>{session.email}</span>
+          <Link to="/account" aria-label={`${SHELL.account}: ${session.email}`}>
+            {session.email}
+          </Link>
           <Button kind="quiet" onClick={() => void logOut()}>
             {SHELL.logOut}
           </Button>

@@ -36,8 +36,13 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   "login.failure": "Failed to log in",
   "password.change": "Changed the own password",
   "password.reset": "Reset the password of",
+  "password.link": "Made a password link for",
   "role.set": "Set the role of",
   "role.remove": "Removed the role of",
+  "session.end": "Ended sessions of",
+  "invitation.create": "Invited",
+  "invitation.withdraw": "Withdrew the invitation of",
+  "invitation.accept": "Accepted the invitation",
   "workspace.create": "Created the workspace",
   "workspace.lock": "Locked the workspace",
   "workspace.unlock": "Unlocked the workspace",
@@ -72,7 +77,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
 };
 
 /** What users do with their own accounts: the object is who did it. */
-const OWN: ReadonlySet<string> = new Set(["login.success", "login.failure", "password.change"]);
+const OWN: ReadonlySet<string> = new Set(["login.success", "login.failure", "password.change", "invitation.accept"]);
 
 /** "Revoked the API key Acme". An action that this page does not know yet keeps its code. */
 export function whatHappened({ action, target }: { action: string; target: string }): string {

@@ -7,6 +7,7 @@ export const EVENTS = {
   sent: "Sent",
   notSent: "Nothing sends it yet",
   testOnly: "Only as a test",
+  addEndpoint: "Add an endpoint for it",
   whenSent: "When it is sent",
   subscription: "Subscription",
   subscribe: "Tick it at an endpoint.",

@@ -15,6 +15,7 @@ export const KEYS = {
   anyTools: "Any tools",
   withUnavailable: "With unavailable tools",
   runs: "Runs with this key",
+  reference: "API reference for its holder",
   history: "Who changed it",
   empty: "No API keys yet",
   emptyText: "A key lets a partner's program call the tools that you choose, up to a number of calls per minute.",

@@ -15,6 +15,8 @@ const FOLDER = fileURLToPath(new URL("./built/", import.meta.resolve("@toolgate/
 const TIMEOUT_MS = 10_000;
 const ASSETS = `${CONSOLE_PATH}assets/`;
 const LOGIN = `${CONSOLE_PATH}login`;
+/** Pages for people who are not signed in: those that links lead to have their token in the fragment, which is not sent. */
+const PUBLIC_PAGES = [LOGIN, `${CONSOLE_PATH}reference`, `${CONSOLE_PATH}join`, `${CONSOLE_PATH}new-password`];
 const HEADERS = {
   "content-security-policy": [
     "default-src 'none'",
@@ -64,7 +66,7 @@ export function consoleRoutes(keyAuth: Transport) {
     const showPage = async (request: FastifyRequest, reply: FastifyReply) => {
       if (!page) return sendResponse(reply, NOT_FOUND);
       reply.headers(HEADERS).header("cache-control", "no-store");
-      if (request.url.split("?", 1)[0] === LOGIN) return sendFile(request, reply, page);
+      if (PUBLIC_PAGES.includes(request.url.split("?", 1)[0] ?? "")) return sendFile(request, reply, page);
       const status = await statusOf(request, reply);
       if (status === undefined) return reply.redirect(`${LOGIN}?next=${encodeURIComponent(request.url)}`, 303);
       return sendFile(request, reply.code(status), page);

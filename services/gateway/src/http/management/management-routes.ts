@@ -12,6 +12,7 @@ import {
 } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { OverviewService } from "@toolgate/gen/toolgate/gateway/v1/overview_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import { callableFromOutside, rpcName } from "@toolgate/service-host/access";
 import { errorForCaller, errorInterceptor } from "@toolgate/service-host/errors";
@@ -29,14 +30,18 @@ import { upstreamResponse } from "../upstream-response.ts";
 import { type Admit, type AdmittedRequest, createAdmit, MAX_BYTES } from "./admitted-request.ts";
 import { COMPRESS_FROM_BYTES, RESPONSE_COMPRESSION } from "./compressed-response.ts";
 import { errorCodeInterceptor, nameErrors, sendRpcError } from "./error-code.ts";
+import { overviewTransport } from "./overview.ts";
 
 /** The proto services that have RPCs for people, each with the service that serves it. */
-export const MANAGED_SERVICES: readonly (readonly [ServiceName, DescService])[] = SERVICE_NAMES.flatMap((name) =>
-  SERVICES[name].rpcs
-    // Chats have paths of their own, which check more.
-    .filter((rpc) => callableFromOutside(rpc).length > 0 && rpc !== ChatService)
-    .map((rpc) => [name, rpc] as const),
-);
+export const MANAGED_SERVICES: readonly (readonly [ServiceName, DescService])[] = [
+  ...SERVICE_NAMES.flatMap((name) =>
+    SERVICES[name].rpcs
+      // Chats have paths of their own, which check more.
+      .filter((rpc) => callableFromOutside(rpc).length > 0 && rpc !== ChatService)
+      .map((rpc) => [name, rpc] as const),
+  ),
+  ["gateway", OverviewService],
+];
 const METHODS: ReadonlyMap<string, DescMethod> = new Map(
   MANAGED_SERVICES.flatMap(([, rpc]) => callableFromOutside(rpc)).map((method) => [`/${rpcName(method)}`, method]),
 );
@@ -79,7 +84,10 @@ export function managementRoutes(peers: Pick<Peers, "transport">, slots: Slots, 
     app.addHook("preHandler", (request, reply) => admitted(admit, request, reply, log));
     await app.register(fastifyConnectPlugin, {
       routes: (router) => {
-        for (const [name, rpc] of MANAGED_SERVICES) offer(router, rpc, peers.transport(name), { slots, log });
+        for (const [name, rpc] of MANAGED_SERVICES) {
+          const transport = name === "gateway" ? overviewTransport(peers, log) : peers.transport(name);
+          offer(router, rpc, transport, { slots, log });
+        }
       },
       contextValues: (request) =>
         // A client that has disconnected has no address any more.

@@ -1,6 +1,11 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
-import { type Membership, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import {
+  type Membership,
+  type Session,
+  SessionService,
+  TokenKind,
+} from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import { isJsonObject } from "@toolgate/rules/json-object";
 import type { Logger } from "@toolgate/service-host/logger";
@@ -13,6 +18,7 @@ import {
   INTERNAL_ERROR,
   LOGIN_REFUSED,
   LOGIN_REQUIRED,
+  NOT_FOUND,
   RETRY_AFTER_HEADER,
   sessionResponse,
   tooManyLogins,
@@ -40,6 +46,8 @@ type SessionHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<
 
 const SESSION_PATH = "/session";
 const PASSWORD_PATH = "/session/password";
+/** All sessions of the user. */
+const SESSIONS_PATH = "/sessions";
 const KEY_SET_PATH = "/.well-known/jwks.json";
 const MAX_BODY_BYTES = 16 * 1024;
 const TIMEOUT_MS = 20_000;
@@ -54,7 +62,8 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
     const { email, password } = bodyOf(request);
     if (!isText(email) || !isText(password)) return BAD_REQUEST;
     const secure = isSecure(request);
-    const credentials = { email, password, deviceToken: deviceToken(request.headers.cookie, secure) };
+    const device = request.headers["user-agent"] ?? "";
+    const credentials = { email, password, deviceToken: deviceToken(request.headers.cookie, secure), device };
     const session = await sessions.login(credentials, callOptions(request, reply));
     const { token, memberships } = session;
     const expires = expiryOf(session.expiresAt);
@@ -96,6 +105,25 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
     return sessionResponse({});
   };
 
+  const listSessions: SessionHandler = async (request) => {
+    const token = cookieToken(request.headers.cookie, isSecure(request));
+    if (token === undefined) return LOGIN_REQUIRED;
+    const listed = await sessions.listSessions({ token });
+    return sessionResponse({ sessions: listed.sessions.map(listedSession) });
+  };
+
+  /** Ends the session that the path names, or all but the caller's own. */
+  const endSessions: SessionHandler = async (request) => {
+    const login = loginOfRequest(request);
+    if (login.kind === "none") return LOGIN_REQUIRED;
+    if (login.kind === "without-csrf-token") return CSRF_TOKEN_MISSING;
+    const { token } = login;
+    const { id: sessionId } = request.params as { id?: string };
+    if (sessionId === undefined) await sessions.endOtherSessions({ token });
+    else await sessions.endSession({ token, sessionId });
+    return sessionResponse({});
+  };
+
   /** `unauthenticated`: the response when the session or the password is not valid. */
   const responder = (handler: SessionHandler, unauthenticated: ApiResponse) => {
     return async (request: FastifyRequest, reply: FastifyReply) => {
@@ -115,6 +143,9 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
     app.get(SESSION_PATH, responder(showSession, LOGIN_REQUIRED));
     app.delete(SESSION_PATH, responder(logOut, LOGIN_REFUSED));
     app.post(PASSWORD_PATH, responder(changePassword, LOGIN_REFUSED));
+    app.get(SESSIONS_PATH, responder(listSessions, LOGIN_REQUIRED));
+    app.delete(SESSIONS_PATH, responder(endSessions, LOGIN_REQUIRED));
+    app.delete(`${SESSIONS_PATH}/:id`, responder(endSessions, LOGIN_REQUIRED));
     // The public keys of the tokens that programs get for a login.
     app.get(KEY_SET_PATH, async (_, reply) => {
       const { jwksJson } = await sessions.getKeySet({});
@@ -146,6 +177,20 @@ function described(session: { token: string; email: string; expires: Date; membe
   };
 }
 
+function listedSession({ id, tokenKind, device, address, startedAt, lastUsedAt, expiresAt, isCurrent }: Session) {
+  const iso = (at: Timestamp | undefined) => at && timestampDate(at).toISOString();
+  return {
+    id,
+    kind: tokenKind === TokenKind.JWT ? "jwt" : "session",
+    device,
+    address,
+    started_at: iso(startedAt),
+    last_used_at: iso(lastUsedAt),
+    expires_at: iso(expiresAt),
+    is_current: isCurrent,
+  };
+}
+
 /** key-auth counts failed logins by address, and ends a login that waits when the caller disconnects. */
 function callOptions({ ip }: FastifyRequest, { raw }: FastifyReply) {
   return { headers: { [CLIENT_ADDRESS_HEADER]: canonicalIp(ip) }, signal: whenClosed(raw), timeoutMs: TIMEOUT_MS };
@@ -165,6 +210,8 @@ function refusalOf(error: unknown, unauthenticated: ApiResponse, log: Logger): A
       return tooManyLogins(metadata.get(RETRY_AFTER_HEADER));
     case Code.InvalidArgument:
       return BAD_REQUEST;
+    case Code.NotFound:
+      return NOT_FOUND;
     case Code.Canceled:
       // Nobody reads this: the caller has disconnected.
       return INTERNAL_ERROR;

@@ -33,6 +33,12 @@ export function countedForLogin(
   return { ...(network && { network }), pair: `${account}:${network ?? "unknown"}`, account };
 }
 
+/** The counter of links that stand for nothing. */
+export function countedForLink(call: Pick<HandlerContext, "requestHeader">): Counted {
+  const network = callerNetwork(call);
+  return { ...(network && { network }) };
+}
+
 /** The counter of a session that changes its password: it is no stranger, and its guesses are its own. */
 export function countedForSession({ id, email }: { id: string; email: string }): Counted {
   return { device: `${accountHash(email)}:session:${id}` };
@@ -43,6 +49,14 @@ export function holderOf({ device, network }: Counted): string {
   return device ?? network ?? "unknown";
 }
 
+/** Counts an attempt, or refuses it. */
+export async function beginAttempt({ throttle }: Pick<Context, "throttle">, counted: Counted): Promise<void> {
+  const retryAfterS = await throttle.begin(counted);
+  if (retryAfterS === undefined) return;
+  const retryAfter = { "retry-after": String(retryAfterS) };
+  throw new ConnectError(`too many failures: try again in ${retryAfterS} s`, Code.ResourceExhausted, retryAfter);
+}
+
 /** An unknown user and a wrong password get the same error after the same work. */
 export async function checkPassword(
   context: Context,
@@ -51,12 +65,7 @@ export async function checkPassword(
   signal: AbortSignal,
 ): Promise<UserRow> {
   const { throttle, passwordHashes } = context;
-  const retryAfterS = await throttle.begin(counted);
-  if (retryAfterS !== undefined) {
-    throw new ConnectError(`too many failures: try again in ${retryAfterS} s`, Code.ResourceExhausted, {
-      "retry-after": String(retryAfterS),
-    });
-  }
+  await beginAttempt(context, counted);
   const compared = passwordHashes(holderOf(counted), () => compare(context, normalized(email), password), signal);
   const { user, matches } = await compared.catch(async (error: unknown) => {
     // Not the caller's failure: Postgres is down, or the server is busy.

@@ -1,27 +1,51 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
-import type { MemberRole } from "@toolgate/service-host/principal";
+import type { Queryable } from "@toolgate/postgres/pool";
+import { MEMBER_ROLES, type MemberRole } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { findSession, type SessionRow } from "../../store/sessions.ts";
-import { listMemberships } from "../../store/users.ts";
+import { insertAccountEntries } from "../../store/audit.ts";
+import { listMemberships } from "../../store/memberships.ts";
+import { findSession, noteSessionUse, type SessionRow } from "../../store/sessions.ts";
 
 export const ROLE: Record<MemberRole, Role> = { member: Role.MEMBER, manager: Role.MANAGER, admin: Role.ADMIN };
+
+/** Undefined for no role, or one that this version does not know. */
+export function memberRoleOf(role: Role): MemberRole | undefined {
+  return MEMBER_ROLES.find((name) => ROLE[name] === role);
+}
+
+/** More often than that, the last use is not noted. */
+const USE_NOTED_EVERY_MS = 5 * 60_000;
 
 /**
  * The session of either kind of token. Read from Postgres every time, so that a logout takes effect from the next call
  * on. The token is verified meanwhile.
  */
-export async function sessionOf({ tokens, pool, now }: Context, token: string, workspace = ""): Promise<SessionRow> {
+export async function sessionOf(
+  { tokens, pool, now, afterwards }: Context,
+  token: string,
+  workspace = "",
+): Promise<SessionRow> {
+  const at = now();
   const claimed = tokens.claimedSessionOf(token);
   const [reference, session] = await Promise.all([
     tokens.sessionOf(token),
-    claimed && findSession(pool, claimed, workspace, now()),
+    claimed && findSession(pool, claimed, workspace, at),
   ]);
   if (!reference || !session) throw new ConnectError("login required", Code.Unauthenticated);
+  if (at.getTime() - session.lastUsedAt.getTime() > USE_NOTED_EVERY_MS) {
+    afterwards(noteSessionUse(pool, session.id, at));
+  }
   return session;
 }
 
 export async function membershipMessages({ pool }: Context, userId: string) {
   const memberships = await listMemberships(pool, userId);
   return memberships.map(({ workspace, role }) => ({ workspace, role: ROLE[role] }));
+}
+
+/** The user has ended sessions of their own. */
+export function auditEnd(db: Queryable, { userId, email }: SessionRow, at: Date): Promise<void> {
+  const actor = { id: userId, name: email };
+  return insertAccountEntries(db, { at, actor, action: "session.end", userId, email });
 }

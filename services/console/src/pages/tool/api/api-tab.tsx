@@ -1,8 +1,9 @@
 import { bodyOf, describe } from "@toolgate/api-examples/definition";
-import { describedTool } from "@toolgate/api-examples/described-tool";
+import { type CallableTool, type DescribedTool, describedTool } from "@toolgate/api-examples/described-tool";
 import { exampleCall } from "@toolgate/api-examples/example-call";
 import { explainRelease } from "@toolgate/api-examples/release";
 import { useCanManage } from "../../../rpc/use-session.ts";
+import { API_TAB } from "../../../text/en/api-tab.ts";
 import type { ToolTabProps } from "../tool-tab.ts";
 import styles from "./api-tab.module.css";
 import { Checklist, Responses } from "./reference.tsx";
@@ -24,12 +25,15 @@ export default function ApiTab({ tool }: ToolTabProps) {
       <ReleaseState tool={tool} release={release} />
       {(release.released || release.releasedWithoutEffect) && (
         <>
-          <Request callable={callable} described={described} call={call} />
+          <Request effect={callable} described={described} call={call} source={sourceOf(callable, described)} />
           {/* Another tool's key and arguments are not this one's. */}
           <TryOut key={tool.name} call={call} mayWrite={callable.mayWrite}>
             {canManage && <ToolKeys tool={tool.name} />}
           </TryOut>
-          <Responses described={described} isDeclared={callable.responseJson !== ""} />
+          <Responses
+            described={described}
+            about={callable.responseJson === "" ? API_TAB.responseOpen : API_TAB.responseFromSchema}
+          />
           <div className={styles.row}>
             <Checklist />
           </div>
@@ -37,4 +41,9 @@ export default function ApiTab({ tool }: ToolTabProps) {
       )}
     </div>
   );
+}
+
+function sourceOf({ argsFixtureJson }: CallableTool, { example }: DescribedTool): string {
+  if (argsFixtureJson !== "") return API_TAB.fromFixture;
+  return example === undefined ? API_TAB.noExample : API_TAB.fromSchema;
 }

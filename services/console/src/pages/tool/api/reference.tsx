@@ -10,7 +10,7 @@ import styles from "./api-tab.module.css";
 import { HeaderTable } from "./header-table.tsx";
 
 /** [BLD-24] [BLD-25] [BLD-27] */
-export function Responses({ described, isDeclared }: { described: DescribedTool; isDeclared: boolean }) {
+export function Responses({ described, about }: { described: DescribedTool; about: string }) {
   const statuses = OUTCOMES.map(({ status, error, about }) => ({
     key: `${status} ${error}`,
     cells: [status, <Outcome key="about" about={about} error={error} />],
@@ -22,7 +22,7 @@ export function Responses({ described, isDeclared }: { described: DescribedTool;
       </Part>
       <div className={styles.column}>
         <Part title={API_TAB.response}>
-          <p className={styles.dim}>{isDeclared ? API_TAB.responseFromSchema : API_TAB.responseOpen}</p>
+          <p className={styles.dim}>{about}</p>
           <CodeBlock label={API_TAB.response} text={JSON.stringify(exampleResult(described), null, 2)} />
         </Part>
         <LimitHeaders />

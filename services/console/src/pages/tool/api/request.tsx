@@ -16,21 +16,24 @@ import { Status } from "../../../ui/status.tsx";
 import styles from "./api-tab.module.css";
 
 interface RequestProps {
-  callable: CallableTool;
+  /** What a call may change. */
+  effect: Pick<CallableTool, "readOnly" | "mayWrite">;
   described: DescribedTool;
   call: ExampleCall;
+  /** Where the example comes from. */
+  source: string;
 }
 
-export function Request({ callable, described, call }: RequestProps) {
+export function Request({ effect, described, call, source }: RequestProps) {
   return (
     <div className={styles.row}>
       <div className={styles.column}>
-        <Endpoint callable={callable} described={described} call={call} />
+        <Endpoint effect={effect} described={described} call={call} />
         <Arguments described={described} />
       </div>
       <div className={styles.column}>
         <Part title={API_TAB.request}>
-          <p className={styles.dim}>{sourceOf(callable, described)}</p>
+          <p className={styles.dim}>{source}</p>
           <CodeBlock label={API_TAB.request} text={JSON.stringify({ args: call.args }, null, 2)} />
         </Part>
         <Snippets described={described} call={call} />
@@ -39,15 +42,10 @@ export function Request({ callable, described, call }: RequestProps) {
   );
 }
 
-function sourceOf({ argsFixtureJson }: CallableTool, { example }: DescribedTool): string {
-  if (argsFixtureJson !== "") return API_TAB.fromFixture;
-  return example === undefined ? API_TAB.noExample : API_TAB.fromSchema;
-}
-
 /** [BLD-2] [BLD-3] [BLD-23] */
-function Endpoint({ callable, described, call }: RequestProps) {
-  const tone = callable.mayWrite ? "warn" : callable.readOnly ? "good" : "dim";
-  const icon = callable.mayWrite ? "warn" : callable.readOnly ? "ok" : "info";
+function Endpoint({ effect, described, call }: Omit<RequestProps, "source">) {
+  const tone = effect.mayWrite ? "warn" : effect.readOnly ? "good" : "dim";
+  const icon = effect.mayWrite ? "warn" : effect.readOnly ? "ok" : "info";
   const facts = [
     [API_TAB.authorization, <code key="key">Authorization: Bearer {KEY_PLACEHOLDER}</code>],
     [API_TAB.contentType, <code key="type">Content-Type: application/json</code>],

@@ -1,30 +1,31 @@
 import type { ExampleCall } from "@toolgate/api-examples/example-call";
-import { pastedFault, trimPasted } from "@toolgate/rules/pasted";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { trimPasted } from "@toolgate/rules/pasted";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { API_TAB } from "../../../text/en/api-tab.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/dialog/confirm.tsx";
 import { Field } from "../../../ui/form/form.tsx";
-import { Input, TextArea } from "../../../ui/form/input.tsx";
+import { TextArea } from "../../../ui/form/input.tsx";
 import { Part } from "../../../ui/page/part.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "./api-tab.module.css";
+import { KeyField, keyFaultOf, useKeyField } from "./key-field.tsx";
 import { TriedResponse } from "./tried-response.tsx";
 import { isJsonObjectText, type TriedCall, tryCall } from "./try-call.ts";
 
 interface TryOutProps {
   call: ExampleCall;
   mayWrite: boolean;
+  /** Where the page has the key already; otherwise it has a field of its own. */
+  keyField?: RefObject<HTMLInputElement | null>;
   /** Beside it, under the response. */
-  children: ReactNode;
+  children?: ReactNode;
 }
 
-/**
- * [BLD-32] [BLD-33] [BLD-35] The pasted key is in its field alone, from where each request takes it: never in state, a query, a
- * form that a browser would offer to remember, or the URL.
- */
-export function TryOut({ call, mayWrite, children }: TryOutProps) {
-  const key = useKeyField();
+/** [BLD-32] A real call with a pasted key. */
+export function TryOut({ call, mayWrite, keyField, children }: TryOutProps) {
+  const own = useKeyField();
+  const key = keyField ?? own;
   const args = useRef<HTMLTextAreaElement>(null);
   const [running, setRunning] = useState<AbortController>();
   const [isAsking, setAsking] = useState(false);
@@ -47,7 +48,8 @@ export function TryOut({ call, mayWrite, children }: TryOutProps) {
     }
   };
   const start = () => {
-    const found = faultOf(key.current?.value ?? "", args.current?.value ?? "");
+    const isObject = isJsonObjectText(args.current?.value ?? "");
+    const found = keyFaultOf(key.current?.value ?? "") || (isObject ? "" : API_TAB.argsFault);
     setFault(found);
     if (found !== "" || running) return;
     if (mayWrite) setAsking(true);
@@ -62,20 +64,7 @@ export function TryOut({ call, mayWrite, children }: TryOutProps) {
             {API_TAB.tryWrites}
           </Status>
         )}
-        <Field name="try_key" label={API_TAB.key} hint={API_TAB.keyHint}>
-          {({ name: _, ...control }) => (
-            <Input
-              {...control}
-              ref={key}
-              type="password"
-              data-mono
-              data-1p-ignore
-              data-lpignore="true"
-              data-bwignore
-              onKeyDown={(event) => event.key === "Enter" && start()}
-            />
-          )}
-        </Field>
+        {!keyField && <KeyField field={own} hint={API_TAB.keyHint} onEnter={start} />}
         <Field name="try_args" label={API_TAB.args}>
           {(control) => (
             <TextArea {...control} ref={args} data-mono rows={8} defaultValue={JSON.stringify(call.args, null, 2)} />
@@ -111,29 +100,4 @@ export function TryOut({ call, mayWrite, children }: TryOutProps) {
       )}
     </div>
   );
-}
-
-/** The field loses its text when the tab is left, even if the browser keeps the page to go back to. */
-function useKeyField() {
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const input = field.current;
-    const clear = () => {
-      if (input) input.value = "";
-    };
-    window.addEventListener("pagehide", clear);
-    return () => {
-      window.removeEventListener("pagehide", clear);
-      clear();
-    };
-  }, []);
-  return field;
-}
-
-function faultOf(pasted: string, argsJson: string): string {
-  const key = trimPasted(pasted);
-  if (key === "") return API_TAB.noKey;
-  const fault = pastedFault(key) ?? (/[^\x21-\x7e]/.test(key) ? "has characters that no key has" : undefined);
-  if (fault) return API_TAB.keyFault(fault);
-  return isJsonObjectText(argsJson) ? "" : API_TAB.argsFault;
 }

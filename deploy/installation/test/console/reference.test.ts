@@ -1,0 +1,156 @@
+import type { Page, Request } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible, expectToFit } from "./accessibility.ts";
+import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
+import { codeOf, HOSTILE, ORDER } from "./tools/api-tab-rig.ts";
+
+if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
+
+/** Where a page could keep a text. */
+const TRACES = `(async () => JSON.stringify([location.href, document.documentElement.outerHTML,
+  [...document.querySelectorAll("input, textarea")].map(({ value }) => value),
+  { ...localStorage }, { ...sessionStorage }, document.cookie, history.state,
+  await indexedDB.databases(), await caches.keys(), performance.getEntries().map(({ name }) => name)]))()`;
+const DOCUMENT = /\/api\/v1\/openapi\.json$/;
+const SEARCH_FROM = 8;
+/** Made from the schema. */
+const EXAMPLE = { note: "example", size: "S", amount: 5 };
+
+const keyField = (page: Page) => page.getByLabel("API key", { exact: true });
+const show = (page: Page) => page.getByRole("button", { name: "Show tools" }).click();
+const toolOf = (page: Page, name: string) => page.getByRole("article", { name });
+const choice = (page: Page) => page.getByRole("navigation", { name: "Tools" });
+
+describe.skipIf(!chromium)("the API reference of a key", () => {
+  let rig: ConsoleRig;
+  beforeAll(async () => {
+    rig = await startConsole();
+    await rig.toolgate.saveTool("order", ORDER);
+    await rig.toolgate.saveTool("writer", { ...ORDER, external_api_write: true });
+    await rig.toolgate.saveTool("unlisted", ORDER);
+    const hostile = { description: HOSTILE.join(" "), parameters: { type: "object", properties: { "<b>": {} } } };
+    await rig.toolgate.saveTool("hostile", { ...hostile, external_api: true, handler: ORDER.handler });
+  });
+  afterAll(() => rig?.[Symbol.asyncDispose]());
+  afterEach(() => expect(rig.problems.splice(0)).toEqual([]));
+
+  const TOOLS = ["hostile", "order", "writer"];
+  const open = (path = "/reference") => rig.open(path, { user: null });
+  const createKey = (name: string, tools = TOOLS) => rig.toolgate.createKey({ name, tools });
+
+  test("[OAPI-3] [OAPI-5] without a login, a pasted key shows its tools and no others, with what callers need", async () => {
+    const { secret } = await createKey("Partner");
+    const page = await open();
+    await show(page);
+    await page.getByRole("alert").getByText("Paste an API key").waitFor();
+    await keyField(page).fill("svc_live_unknown");
+    await show(page);
+    await page.getByRole("alert").getByText("The key is not valid").waitFor();
+    await expectAccessible(page);
+    await keyField(page).fill(`  ${secret}\n`);
+    await show(page);
+    await expect.poll(() => choice(page).getByRole("link").allInnerTexts()).toEqual(TOOLS);
+    await choice(page).getByRole("link", { name: "order" }).click();
+    const tool = toolOf(page, "order");
+    await tool.getByText("Places an order.").waitFor();
+    await tool.getByText("string, at most 40 characters").waitFor();
+    for (const part of ["Arguments", "Example request", "In code", "Status codes", "Example response"])
+      await tool.getByRole("region", { name: part, exact: true }).waitFor();
+    expect(JSON.parse(await codeOf(page, "Example request"))).toEqual({ args: EXAMPLE });
+    expect(await codeOf(page, "curl")).toContain(`${rig.toolgate.baseUrl}/api/v1/tools/order`);
+    expect(await page.content()).not.toContain("_api_key");
+    await expectAccessible(page);
+    for (const width of [360, 800, 1280, 2560]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectToFit(page);
+    }
+    await page.context().close();
+  });
+
+  test("[BLD-32] [BLD-23] a call is made with the key that was pasted, and one that may write only after a warning", async () => {
+    const { secret } = await createKey("Caller");
+    const page = await open("/reference?tool=order");
+    await keyField(page).fill(secret);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("region", { name: "Response", exact: true }).getByText("200").waitFor();
+    expect(JSON.parse(await codeOf(page, "Response body"))).toEqual({ success: true, args: EXAMPLE });
+    await choice(page).getByRole("link", { name: "writer" }).click();
+    await toolOf(page, "writer").getByText("This tool may write.").waitFor();
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("dialog", { name: "Call writer now?" }).getByRole("button", { name: "Cancel" }).click();
+    await page.context().close();
+  });
+
+  test("[BLD-33] [BLD-35] the key is in the requests that it makes and nowhere else, and forgotten when the page is left", async () => {
+    const { secret } = await createKey("Canary");
+    const page = await open();
+    const [requests, said]: [Request[], string[]] = [[], []];
+    page.on("request", (request) => requests.push(request));
+    page.on("console", (message) => said.push(message.text()));
+    await keyField(page).fill(secret);
+    await show(page);
+    await choice(page).getByRole("link", { name: "order" }).click();
+    await toolOf(page, "order").waitFor();
+    expect(new URL(page.url()).search).toBe("?tool=order");
+    const withKey = [];
+    for (const request of requests) {
+      const sent = [request.url(), await request.allHeaders(), request.postData()];
+      if (JSON.stringify(sent).includes(secret)) withKey.push(request);
+    }
+    expect(withKey.map((request) => DOCUMENT.test(request.url()))).toEqual([true]);
+    expect((await withKey[0]?.allHeaders())?.cookie).toBeUndefined();
+    // A browser may keep the page to go back to.
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }))');
+    await toolOf(page, "order").waitFor({ state: "detached" });
+    expect([await page.evaluate<string>(TRACES), said.join()].join()).not.toContain(secret);
+    await keyField(page).fill(secret);
+    await show(page);
+    await toolOf(page, "order").waitFor();
+    await page.getByRole("button", { name: "Forget the key" }).click();
+    await toolOf(page, "order").waitFor({ state: "detached" });
+    expect(await page.evaluate<string>(TRACES)).not.toContain(secret);
+    await page.reload();
+    await keyField(page).waitFor();
+    expect(await keyField(page).inputValue()).toBe("");
+    await page.context().close();
+  });
+
+  test("[SEC] descriptions stay text; the address keeps the chosen tool and the search; a tool of another key is not shown", async () => {
+    const more = Array.from({ length: SEARCH_FROM }, (_, n) => `more_${n}`);
+    for (const name of more) await rig.toolgate.saveTool(name, ORDER);
+    const { secret } = await createKey("Many", [...TOOLS, ...more]);
+    const page = await open("/reference?tool=unlisted");
+    await keyField(page).fill(secret);
+    await show(page);
+    await page.getByText("This key may not call the tool that the address names.").waitFor();
+    expect(await page.getByRole("article").count()).toBe(0);
+    await choice(page).getByRole("searchbox").fill("HOST");
+    await expect.poll(() => choice(page).getByRole("link").allInnerTexts()).toEqual(["hostile"]);
+    await choice(page).getByRole("link", { name: "hostile" }).click();
+    await toolOf(page, "hostile").getByText("</script>").first().waitFor();
+    await toolOf(page, "hostile").getByText("<b>", { exact: true }).waitFor();
+    const { search } = new URL(page.url());
+    await page.reload();
+    await keyField(page).fill(secret);
+    await show(page);
+    await toolOf(page, "hostile").waitFor();
+    expect([new URL(page.url()).search, await choice(page).getByRole("searchbox").inputValue()]).toEqual([
+      search,
+      "HOST",
+    ]);
+    await page.context().close();
+  });
+
+  test("[MGMT] the panel of a key links the page, which has the console's policy and asks for no session", async () => {
+    const { id } = await createKey("Linked");
+    const page = await rig.open(`/api-keys?open=${id}`);
+    const link = page.getByRole("link", { name: "API reference for its holder" });
+    expect(await link.getAttribute("href")).toBe("/manage/reference");
+    const response = await fetch(`${rig.toolgate.baseUrl}/manage/reference?tool=x`, { redirect: "manual" });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-security-policy")).toContain("require-trusted-types-for 'script'");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    await page.context().close();
+  });
+});

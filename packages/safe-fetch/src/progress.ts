@@ -1,0 +1,44 @@
+import { performance } from "node:perf_hooks";
+import {
+  classifyFailure,
+  type FetchFailure,
+  failureMessage,
+  type Phase,
+  type StopReason,
+  type Timings,
+} from "./result.ts";
+
+/** How far a request has come: the phase under way, and the timings of those that are done. */
+export class Progress {
+  phase: Phase = "dns";
+  readonly timings: Timings = {
+    dnsMs: null,
+    connectMs: null,
+    tlsMs: null,
+    firstByteMs: null,
+    totalMs: 0,
+    address: null,
+    reused: false,
+  };
+  readonly #began = performance.now();
+
+  elapsedMs(): number {
+    return performance.now() - this.#began;
+  }
+
+  done(): Timings {
+    this.timings.totalMs = this.elapsedMs();
+    return this.timings;
+  }
+
+  /** The result of a request that was stopped, or that failed with this error. */
+  failed(error: unknown, signal: AbortSignal): FetchFailure {
+    const timings = this.done();
+    if (!signal.aborted) {
+      const code = this.phase === "dns" ? "dns" : classifyFailure(error, this.phase === "tls");
+      return { kind: "connection-error", code, message: failureMessage(code), timings };
+    }
+    const reason: StopReason = signal.reason;
+    return reason === "deadline" ? { kind: "timeout", phase: this.phase, timings } : { kind: "aborted", timings };
+  }
+}

@@ -1,0 +1,18 @@
+export const LINKS = {
+  join: (workspace: string) => `Join ${workspace}`,
+  joinTitle: "Join a workspace",
+  joinText: (email: string, role: string) => `${email} is invited as ${role}.`,
+  choose: "Choose a password for your account.",
+  own: "Log in with the password that you have at Toolgate already.",
+  accept: "Accept",
+  resetTitle: "Choose a new password",
+  resetText: "You are then logged out everywhere else.",
+  save: "Save",
+  noToken: "This link is not complete. Copy all of it, or ask for a new one.",
+  password: "Password",
+  newPassword: "New password",
+  passwordHint: "At least 8 characters.",
+  repeat: "The same again",
+  tooShort: "Use at least 8 characters.",
+  notTheSame: "The two are not the same.",
+} as const;

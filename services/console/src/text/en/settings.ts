@@ -1,0 +1,20 @@
+export const SETTINGS = {
+  title: "Settings",
+  api: "API documents",
+  apiText:
+    "How the OpenAPI documents of API keys introduce this workspace to your partners. What is empty is left out.",
+  titleField: "Title",
+  titleHint: "At most 100 characters; “Tool API” when empty.",
+  description: "Description",
+  descriptionHint: "Markdown, at most 10,000 characters, above what every document says.",
+  contactName: "Contact",
+  contactNameHint: "A person or team that partners can ask.",
+  contactUrl: "Contact page",
+  contactEmail: "Contact email",
+  licenseName: "License",
+  licenseNameHint: "“Proprietary” when empty.",
+  licenseUrl: "License page",
+  licenseUrlHint: "Only with a license.",
+  save: "Save",
+  saved: "The documents say so now",
+} as const;

@@ -1,0 +1,41 @@
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { inTransaction, type Queryable } from "@toolgate/postgres/pool";
+import { type MemberRole, type Principal, principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { changeRole } from "../../members/change-role.ts";
+import type { Actor } from "../../store/audit.ts";
+import { findMember, type MemberRow } from "../../store/memberships.ts";
+import { uuidOrNull } from "../../store/uuid.ts";
+import { noSuchMember } from "../errors.ts";
+
+export function actorOf({ userId, email }: Principal): Actor & { id: string } {
+  return { id: userId, name: email };
+}
+
+/** The member with this id of the caller's workspace. */
+export async function memberOf(db: Queryable, { workspaceId }: Principal, userId: string): Promise<MemberRow> {
+  const member = await findMember(db, workspaceId, uuidOrNull(userId));
+  if (!member) throw noSuchMember();
+  return member;
+}
+
+/** Gives a member another role, or removes them. */
+export function changeMember(
+  { pool, now }: Context,
+  call: HandlerContext,
+  userId: string,
+  role: MemberRole | undefined,
+): Promise<void> {
+  const principal = principalOf(call);
+  return inTransaction(pool, async (client) => {
+    const { userId: id, email } = await memberOf(client, principal, userId);
+    const { workspaceId } = principal;
+    const change = { workspaceId, user: { id, email }, role, actor: actorOf(principal), at: now() };
+    const outcome = await changeRole(client, change);
+    if (outcome === "no member") throw noSuchMember();
+    if (outcome === "last admin") {
+      const message = `${email} is the only admin: make another member admin first`;
+      throw new ConnectError(message, Code.FailedPrecondition);
+    }
+  });
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import { Code } from "@connectrpc/connect";
+import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
+import { principalHeaders } from "@toolgate/testbed/principals";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { MAX_FAILURES } from "../src/login/throttle.ts";
+import { provision } from "../src/operator/provision.ts";
+import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+
+let keyAuth: RunningKeyAuth;
+beforeAll(async () => {
+  keyAuth = await runKeyAuth();
+});
+afterAll(() => keyAuth[Symbol.asyncDispose]());
+
+const PASSWORD = "a good password";
+
+async function newAdmin(workspace?: string) {
+  const user = account(`admin-${randomUUID()}@example.test`, "admin", workspace);
+  const ids = await provision(keyAuth.pool, user);
+  const principal = { ...ids, email: user.email, role: "admin", workspace: user.workspace } as const;
+  return { ...user, ...ids, headers: new Headers(principalHeaders(principal)) };
+}
+
+type Admin = Awaited<ReturnType<typeof newAdmin>>;
+
+async function invite(admin: Admin, email = `${randomUUID()}@example.test`, role = Role.MANAGER) {
+  const { invitation, path } = await keyAuth.members.createInvitation({ email, role }, admin);
+  return { email, id: invitation?.id ?? "", path, token: path.split("#")[1] ?? "" };
+}
+
+const accept = (token: string, password = PASSWORD) => keyAuth.members.acceptInvitation({ token, password });
+const membershipsOf = async (email: string, password = PASSWORD) =>
+  (await keyAuth.sessions().login({ email, password })).memberships;
+
+test("[MGMT] an invited person chooses a password and has the role; the link works once", async () => {
+  const admin = await newAdmin();
+  const { token, email } = await invite(admin, `Ada-${randomUUID()}@Example.test`);
+  expect(await keyAuth.members.getInvitation({ token })).toMatchObject({
+    workspace: admin.workspace,
+    email: email.toLowerCase(),
+    role: Role.MANAGER,
+    hasPassword: false,
+  });
+  expect(await codeOf(accept(token, "short"))).toBe(Code.InvalidArgument);
+  const together = await Promise.all([codeOf(accept(token)), codeOf(accept(token, "another password"))]);
+  expect(together.filter((code) => code === undefined)).toHaveLength(1);
+  expect(await codeOf(keyAuth.members.getInvitation({ token }))).toBe(Code.NotFound);
+  const password = together[0] === undefined ? PASSWORD : "another password";
+  expect(await membershipsOf(email, password)).toMatchObject([{ workspace: admin.workspace, role: Role.MANAGER }]);
+  const { entries } = await keyAuth.audit.listAuditEntries({}, keyAuth.as("admin", admin.workspaceId));
+  expect(entries.map(({ action, actor }) => `${action} ${actor}`)).toEqual([
+    `login.success ${email.toLowerCase()}`,
+    `invitation.accept ${email.toLowerCase()}`,
+    `invitation.create ${admin.email}`,
+  ]);
+});
+
+test("[MGMT-4] whoever belongs to a workspace accepts with their own password: an invitation does not replace it", async () => {
+  const [admin, other] = [await newAdmin(), await newAdmin()];
+  const { token } = await invite(admin, other.email, Role.MEMBER);
+  expect(await keyAuth.members.getInvitation({ token })).toMatchObject({ hasPassword: true });
+  expect(await codeOf(accept(token, "a password that the inviter chose"))).toBe(Code.Unauthenticated);
+  expect(await membershipsOf(other.email, other.password)).toHaveLength(1);
+  await accept(token, other.password);
+  expect(await membershipsOf(other.email, other.password)).toHaveLength(2);
+});
+
+test("[MGMT] somebody who was removed everywhere is invited again and chooses a new password", async () => {
+  const admin = await newAdmin();
+  const first = await invite(admin);
+  await accept(first.token);
+  const { members } = await keyAuth.members.listMembers({ search: first.email }, admin);
+  await keyAuth.members.removeMember({ userId: members[0]?.userId ?? "" }, admin);
+  const second = await invite(admin, first.email, Role.MEMBER);
+  await accept(second.token, "another password");
+  expect(await membershipsOf(first.email, "another password")).toMatchObject([{ role: Role.MEMBER }]);
+  expect(await codeOf(membershipsOf(first.email))).toBe(Code.Unauthenticated);
+});
+
+test("[MGMT-4] a link that was replaced or withdrawn, or has expired, is refused, and so is one of an admin who no longer is one", async () => {
+  const admin = await newAdmin();
+  const former = await newAdmin(admin.workspace);
+  const replaced = await invite(admin);
+  await invite(admin, replaced.email);
+  const withdrawn = await invite(admin);
+  await keyAuth.members.withdrawInvitation({ invitationId: withdrawn.id }, admin);
+  const expired = await invite(admin);
+  await keyAuth.pool.query("update key_auth.invitations set expires_at = now() where id = $1", [expired.id]);
+  const byFormer = await invite(former, undefined, Role.ADMIN);
+  await keyAuth.members.changeRole({ userId: former.userId, role: Role.MEMBER }, admin);
+  for (const { token } of [replaced, withdrawn, expired, byFormer]) {
+    expect(await codeOf(keyAuth.members.getInvitation({ token }))).toBe(Code.NotFound);
+    expect(await codeOf(accept(token))).toBe(Code.NotFound);
+  }
+  const { invitations } = await keyAuth.members.listInvitations({}, admin);
+  expect(invitations).toMatchObject([{ email: replaced.email, role: Role.MANAGER, createdBy: admin.email }]);
+});
+
+test("[MGMT] members, faulty addresses and more than 100 people cannot be invited", async () => {
+  const admin = await newAdmin();
+  expect(await codeOf(invite(admin, admin.email.toUpperCase()))).toBe(Code.AlreadyExists);
+  expect(await codeOf(invite(admin, "nobody"))).toBe(Code.InvalidArgument);
+  expect(await codeOf(invite(admin, undefined, Role.UNSPECIFIED))).toBe(Code.InvalidArgument);
+  await keyAuth.pool.query(
+    `insert into key_auth.invitations
+       (id, workspace_id, email, role, token_hash, created_at, creator_id, creator, expires_at)
+     select gen_random_uuid(), $1, n || '@example.test', 'member', sha256(gen_random_uuid()::text::bytea), now(), $2, 'a', now() + interval '1 day'
+     from generate_series(1, 100) n`,
+    [admin.workspaceId, admin.userId],
+  );
+  expect(await codeOf(invite(admin))).toBe(Code.ResourceExhausted);
+});
+
+test("[MGMT-4] tokens are stored as hashes, and guesses of them count as failed logins of the network", async () => {
+  const admin = await newAdmin();
+  const { token } = await invite(admin);
+  const { path } = await keyAuth.members.createPasswordLink({ userId: admin.userId }, admin);
+  const stored = await keyAuth.pool.query(
+    "select i::text as row from key_auth.invitations i union all select l::text from key_auth.password_links l",
+  );
+  const text = JSON.stringify(stored.rows);
+  for (const secret of [token, path.split("#")[1] ?? "?"]) {
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(Buffer.from(secret, "base64url").toString("hex"));
+  }
+  const from = { headers: { [CLIENT_ADDRESS_HEADER]: `2001:db8:${randomUUID().slice(0, 4)}::1` } };
+  const guess = () => codeOf(keyAuth.members.getInvitation({ token: randomUUID() }, from));
+  for (let failure = 0; failure < MAX_FAILURES.network; failure += 1) expect(await guess()).toBe(Code.NotFound);
+  expect(await guess()).toBe(Code.ResourceExhausted);
+  expect(await codeOf(keyAuth.members.getInvitation({ token }, from))).toBe(Code.ResourceExhausted);
+  expect(await codeOf(keyAuth.members.resetPassword({ token: "x", newPassword: PASSWORD }, from))).toBe(
+    Code.ResourceExhausted,
+  );
+  expect(await codeOf(keyAuth.members.getInvitation({ token }))).toBeUndefined();
+});
