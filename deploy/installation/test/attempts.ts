@@ -28,6 +28,7 @@ const ofMember = (more: object = {}): Attempt => ({
 });
 
 const ofHook = (more: object = {}): Attempt => ({ request: ({ hookId }) => ({ hookId, ...more }), foreign: 404 });
+const ofProposal: Attempt = { request: ({ proposalId }) => ({ proposalId }), foreign: 404 };
 const ofHookDelivery: Attempt = { request: ({ hookDeliveryId }) => ({ deliveryId: hookDeliveryId }), foreign: 404 };
 
 /** Every RPC that people may call in a workspace. The first tenant calls them in this order: deleting comes last. */
@@ -77,6 +78,8 @@ export const ATTEMPTS: Record<string, Attempt> = {
     foreign: 200,
   },
   "tool_runner.v1.ToolService/DryRun": { request: () => ({ tool: MARKER }), foreign: 404 },
+  "tool_runner.v1.ProposalService/GetProposal": ofProposal,
+  "tool_runner.v1.ProposalService/ConfirmProposal": ofProposal,
   "tool_runner.v1.ToolService/RestoreToolVersion": {
     request: () => ({ name: MARKER, version: 1, confirmExposure: true }),
     foreign: 404,

@@ -36,6 +36,7 @@ export interface Things {
   deliveryId: string;
   replayId: string;
   executionId: string;
+  proposalId: string;
   hookId: string;
   hookDeliveryId: string;
   /** Of a tool, in the chat. */
@@ -131,6 +132,7 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
     ratePerSecond: 10,
   });
   const { hookId, hookDeliveryId } = await receiveCall(toolgate);
+  const proposalId = await proposed(toolgate);
   const callId = await chatWithTool(toolgate);
   const executionId = await settled(toolgate, { keyId, replayId });
   return {
@@ -144,6 +146,7 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
     deliveryId: delivery.id,
     replayId,
     executionId,
+    proposalId,
     hookId,
     hookDeliveryId,
     callId,
@@ -182,8 +185,8 @@ async function receiveCall(toolgate: RunningToolgate): Promise<{ hookId: string;
   return { hookId, hookDeliveryId };
 }
 
-/** The call of a tool in a chat of the administrator's, whose id is the marker too. */
-async function chatWithTool({ account, request }: RunningToolgate): Promise<string> {
+/** Sends a message of the administrator to an assistant. Resolves with the headers of his login. */
+async function say({ account, request }: RunningToolgate, message: object): Promise<{ authorization: string }> {
   const { email, password, workspace: tenant } = account;
   const post = (path: string, body: object, headers: Record<string, string> = {}) =>
     request(path, {
@@ -197,14 +200,26 @@ async function chatWithTool({ account, request }: RunningToolgate): Promise<stri
     tokenKind: "TOKEN_KIND_JWT",
   });
   const headers = { authorization: `Bearer ${login.body.token}` };
-  const message = { tenant, chat_id: MARKER, message: `run ${MARKER} with {}`, test_mode: true };
-  const sent = await post("/chat/index", message, headers);
+  const sent = await post("/chat/index", { tenant, ...message }, headers);
   if (sent.status !== 200) throw new Error(`the chat failed: ${sent.text}`);
+  return headers;
+}
+
+/** The call of a tool in a chat of the administrator's, whose id is the marker too. */
+async function chatWithTool(toolgate: RunningToolgate): Promise<string> {
+  const headers = await say(toolgate, { chat_id: MARKER, message: `run ${MARKER} with {}`, test_mode: true });
   const since = new Date(0).toISOString();
-  const { text } = await request(`/chat/resume?${new URLSearchParams({ tenant, chat_id: MARKER, since })}`, {
-    headers,
-  });
+  const chat = new URLSearchParams({ tenant: toolgate.account.workspace, chat_id: MARKER, since });
+  const { text } = await toolgate.request(`/chat/resume?${chat}`, { headers });
   return /event: tool_start\ndata: \{"id":"([^"]+)"/.exec(text)?.[1] ?? "";
+}
+
+/** Asks the builder assistant, whose model follows its script, for a change of the tool. */
+async function proposed(toolgate: RunningToolgate): Promise<string> {
+  const chatId = `${MARKER}-builder`;
+  await say(toolgate, { chat_id: chatId, assistant: "@builder", message: `Release ${MARKER} for everyone` });
+  const { rows } = await toolgate.pool.query("select id from tool_runner.proposals where chat_id = $1", [chatId]);
+  return rows[0].id;
 }
 
 /** Resolves with the id of the run once all reported events are stored and nothing is under way. */

@@ -18,7 +18,8 @@ export interface EventData {
   /** `content`: a part of the answer's HTML; the parts in order are the answer. Plain text for the role user. */
   message: { role: "user" | "assistant"; content: string; created?: string };
   tool_start: { id: string; tool: string };
-  tool_complete: { id: string; tool: string; success: boolean; duration_ms: number };
+  /** `proposal_id`: of the change that the builder assistant of the console proposes. */
+  tool_complete: { id: string; tool: string; success: boolean; duration_ms: number; proposal_id?: string };
   /** Messages that the user may click instead of typing. */
   suggestions: { items: string[] };
   /** The answer failed. `done` follows. */

@@ -20,6 +20,7 @@ import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/u
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_target_pb";
+import { ProposalService } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Need, ServiceEntry, Variable } from "./service-entry.ts";
@@ -67,7 +68,7 @@ export const SERVICES = {
     ],
   },
   "tool-runner": {
-    rpcs: [RunService, ToolService, DataSourceService, ExecutionService, HookTargetService],
+    rpcs: [RunService, ToolService, ProposalService, DataSourceService, ExecutionService, HookTargetService],
     // A tool may take 60 s. The rest is for waiting for the sandbox and writing the record.
     hotCalls: [{ method: RunService.method.run, stream: RunService.method.runCalls, timeoutMs: 75_000 }],
     schema: "tool_runner",

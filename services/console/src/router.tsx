@@ -14,6 +14,7 @@ import { Failed, NoAccess, NotFound } from "./pages/shell/messages.tsx";
 import { Shell } from "./pages/shell/shell.tsx";
 import { Search as AssistantSearch } from "./routes/assistant.ts";
 import { Search as AuditSearch } from "./routes/audit.ts";
+import { Search as BuilderSearch } from "./routes/builder.ts";
 import { Search as DeliveriesSearch } from "./routes/deliveries.ts";
 import { Search as EndpointsSearch } from "./routes/endpoints.ts";
 import { Search as EventsSearch } from "./routes/events.ts";
@@ -122,6 +123,13 @@ const assistant = createRoute({
   path: "/assistants/$name",
   validateSearch: AssistantSearch,
   component: lazyRouteComponent(() => import("./pages/assistant/assistant-page.tsx"), "AssistantPage"),
+});
+
+const builder = createRoute({
+  getParentRoute: () => managed,
+  path: "/builder",
+  validateSearch: BuilderSearch,
+  component: lazyRouteComponent(() => import("./pages/builder/builder-page.tsx"), "BuilderPage"),
 });
 
 const chats = createRoute({
@@ -256,6 +264,7 @@ const components = createRoute({
 });
 
 const pages = managed.addChildren([
+  builder,
   components,
   models,
   usage,

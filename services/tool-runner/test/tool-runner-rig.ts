@@ -10,6 +10,7 @@ import { connectBus } from "@toolgate/event-bus/connect";
 import { ensureStreams } from "@toolgate/event-bus/streams";
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import { ProposalService } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
 import {
   type KeyCaller,
   type RunRequest,
@@ -67,8 +68,13 @@ export interface ToolRunnerRig extends AsyncDisposable {
   tools: Client<typeof ToolService>;
   dataSource: Client<typeof DataSourceService>;
   executions: Client<typeof ExecutionService>;
-  /** The same clients for another role or workspace. */
-  as(role: MemberRole, workspaceId?: string): Pick<ToolRunnerRig, "tools" | "dataSource" | "executions">;
+  proposals: Client<typeof ProposalService>;
+  /** The same clients for another role, workspace or user. */
+  as(
+    role: MemberRole,
+    workspaceId?: string,
+    userId?: string,
+  ): Pick<ToolRunnerRig, "tools" | "dataSource" | "executions" | "proposals">;
   /** The workspace's epoch, as key-auth reads it for a call. */
   currentEpoch(): Promise<bigint>;
   saveTool(name: string, definition: JsonObject): Promise<void>;
@@ -131,12 +137,13 @@ export async function startToolRunnerRig({
   const workspaceId = randomUUID();
   const [first] = replicas as [ToolRunner];
   const transport = testTransport(first.routes, log);
-  const as: ToolRunnerRig["as"] = (role, workspace = workspaceId) => {
-    const headers = headersOf(role, workspace);
+  const as: ToolRunnerRig["as"] = (role, workspace = workspaceId, userId = randomUUID()) => {
+    const headers = headersOf(role, workspace, userId);
     return {
       tools: withHeaders(createClient(ToolService, transport), headers),
       dataSource: withHeaders(createClient(DataSourceService, transport), headers),
       executions: withHeaders(createClient(ExecutionService, transport), headers),
+      proposals: withHeaders(createClient(ProposalService, transport), headers),
     };
   };
   const admin = as("admin");
@@ -204,8 +211,8 @@ async function currentEpoch(redis: ReturnType<typeof connectRedis>, workspaceId:
   return BigInt(String(await redis.eval(script, 1, epochKey(`workspace:${workspaceId}`)).catch(() => 0)));
 }
 
-function headersOf(role: MemberRole, workspaceId: string): Record<string, string> {
-  const principal = { userId: randomUUID(), email: `${role}@example.test`, workspaceId, workspace: "acme", role };
+function headersOf(role: MemberRole, workspaceId: string, userId: string): Record<string, string> {
+  const principal = { userId, email: `${role}@example.test`, workspaceId, workspace: "acme", role };
   return principalHeaders(principal);
 }
 

@@ -16,6 +16,7 @@ const PAGES = [
   "/assistants",
   "/assistants/assistant",
   "/assistants/assistant?tab=playground",
+  "/builder?tool=greet",
   "/assistants/assistant?tab=versions",
   "/models",
   "/chats",

@@ -149,6 +149,13 @@ export declare type ToolCompleteEvent = Message<"toolgate.chat.v1.ToolCompleteEv
    * @generated from field: uint32 duration_ms = 4;
    */
   durationMs: number;
+
+  /**
+   * The change that the builder assistant proposes with it, for ProposalService; otherwise empty.
+   *
+   * @generated from field: string proposal_id = 5;
+   */
+  proposalId: string;
 };
 
 /**

@@ -3,14 +3,18 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { modelErrors } from "@toolgate/telemetry/instruments";
 import { apiKeyContext } from "../domain/api-key-context.ts";
 import { anthropicModel } from "../models/anthropic.ts";
+import { builderReply } from "../models/built-in/builder-reply.ts";
 import { builtInModel } from "../models/built-in/model.ts";
 import { chainModels } from "../models/chain.ts";
 import { type Model, ModelError } from "../models/model.ts";
 import { openAiCompatibleModel } from "../models/openai-compatible.ts";
 import type { ModelServer } from "../store/model-servers.ts";
 
-/** The first of a workspace's servers that responds; the built-in model when there is none. */
-export type ModelOf = (workspaceId: string, servers: readonly ModelServer[]) => Model;
+/**
+ * The first of a workspace's servers that responds; the built-in model when there is none, which has a script of its own for
+ * the builder assistant.
+ */
+export type ModelOf = (workspaceId: string, servers: readonly ModelServer[], isBuilder?: boolean) => Model;
 
 interface ModelsOptions {
   safeFetch: SafeFetch;
@@ -21,8 +25,9 @@ interface ModelsOptions {
 
 export function createModelOf({ safeFetch, secretBox, onError }: ModelsOptions): ModelOf {
   const builtIn = builtInModel();
-  return (workspaceId, servers) => {
-    if (servers.length === 0) return builtIn;
+  const builder = builtInModel({ reply: builderReply });
+  return (workspaceId, servers, isBuilder) => {
+    if (servers.length === 0) return isBuilder ? builder : builtIn;
     const models = servers.map(({ provider, name, apiKey, ...server }) => {
       let key = "";
       try {

@@ -25,8 +25,10 @@ export function toolCompleteEvent(
   { id, tool }: { id: string; tool: string },
   success: boolean,
   durationMs: number,
+  proposalId = "",
 ): EventBody {
-  return { case: "toolComplete", value: create(ToolCompleteEventSchema, { id, tool, success, durationMs }) };
+  const value = create(ToolCompleteEventSchema, { id, tool, success, durationMs, proposalId });
+  return { case: "toolComplete", value };
 }
 
 export function suggestionsEvent(items: string[]): EventBody {

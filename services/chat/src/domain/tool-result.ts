@@ -3,7 +3,10 @@ import { isJsonObject } from "@toolgate/rules/json-object";
 import type { CallRecord } from "./turn.ts";
 
 /** How a call ended. */
-export type CallOutcome = Pick<CallRecord, "status" | "result" | "durationMs" | "suppressed">;
+export type CallOutcome = Pick<CallRecord, "status" | "result" | "durationMs" | "suppressed"> & {
+  /** The change that it has proposed. */
+  proposalId?: string;
+};
 
 const MAX_RESULT_CHARACTERS = 64_000;
 const MAX_VIOLATIONS = 20;
@@ -43,7 +46,7 @@ function violationsText(violations: readonly Violation[]): string {
     .join("; ");
 }
 
-function cut(result: string): string {
+export function cut(result: string): string {
   if (result.length <= MAX_RESULT_CHARACTERS) return result;
   return `${result.slice(0, MAX_RESULT_CHARACTERS).toWellFormed()}\n[The rest of the result was left out: ${result.length} characters in all.]`;
 }

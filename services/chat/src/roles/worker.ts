@@ -7,6 +7,7 @@ import { pause, runEvery, runFound } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loop, Loops } from "@toolgate/service-host/loops";
 import type { Peers } from "@toolgate/service-host/peers";
+import { createCallBuilderTool } from "../clients/builder-tools.ts";
 import { createDescribeTools } from "../clients/describe-tools.ts";
 import type { Config } from "../config.ts";
 import type { Context } from "../context.ts";
@@ -151,6 +152,7 @@ function turnDependencies(
     largeTurns: createLargeTurns(),
     runTool: peers.call(RunService.method.run),
     describeTools: createDescribeTools(peers.transport("tool-runner")),
+    callBuilderTool: createCallBuilderTool(peers.transport("tool-runner")),
     modelOf,
     readFiles,
     now,

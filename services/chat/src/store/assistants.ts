@@ -1,6 +1,7 @@
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { type AssistantDefinition, AssistantDefinitionSchema } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import type { Client, Queryable } from "@toolgate/postgres/pool";
+import { BUILDER_NAME, builderDefinition } from "../domain/assistants/builder.ts";
 import { BUILT_IN_DEFINITION, BUILT_IN_NAME } from "../domain/assistants/built-in.ts";
 
 /** One version of an assistant. */
@@ -19,7 +20,7 @@ const COLUMNS = 'name, version, definition, saved_at as "savedAt", saved_by as "
 const MAX_LISTED_VERSIONS = 100;
 
 function rowOf({ definition, ...row }: StoredAssistant): AssistantRow {
-  return { ...row, definition: fromJson(AssistantDefinitionSchema, definition, { ignoreUnknownFields: true }) };
+  return { ...row, definition: parse(definition) };
 }
 
 /** The newest version of an assistant. Undefined when there is none of this name, or it was deleted. */
@@ -43,11 +44,18 @@ export interface StoredDefinition {
   deleted: boolean;
 }
 
-/** Undefined when there is no such assistant, or it was deleted. */
+/** Undefined when there is no such assistant, or it was deleted. The builder asks the models of the one that is `stored`. */
 export function toDefinition(name: string, stored: StoredDefinition | undefined): AssistantDefinition | undefined {
+  if (name === BUILDER_NAME) {
+    const models = stored && !stored.deleted ? parse(stored.definition).models : [];
+    return builderDefinition(models);
+  }
   if (!stored) return name === BUILT_IN_NAME ? BUILT_IN_DEFINITION : undefined;
-  if (stored.deleted) return undefined;
-  return fromJson(AssistantDefinitionSchema, stored.definition, { ignoreUnknownFields: true });
+  return stored.deleted ? undefined : parse(stored.definition);
+}
+
+function parse(definition: JsonValue): AssistantDefinition {
+  return fromJson(AssistantDefinitionSchema, definition, { ignoreUnknownFields: true });
 }
 
 /** The newest version of one that was saved and is not deleted. */

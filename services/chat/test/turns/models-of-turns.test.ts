@@ -57,6 +57,18 @@ describe("models of turns", () => {
     expect(kindsOf(await rig.events(turn.chat)).at(-1)).toBe("done");
     expect(server.requests).toHaveLength(requests);
   });
+
+  it("[CHAT] the builder follows its script until the default assistant has models, and then asks those", async () => {
+    await rig.tools.saveTool("orders", { handler: "export default () => ({});" });
+    const asked = await rig.send("script", "Release orders", { assistant: "@builder" });
+    expect(await rig.untilDone(asked)).toMatchObject({ receipt: { model: "built-in" } });
+    expect(streamedText(await rig.events(asked.chat))).toContain("I have proposed it");
+    await rig.saveAssistant("helper", { models: ["local"] });
+    server.answer({ text: "Which one?" });
+    const turn = await rig.send("talk", "Release it", { assistant: "@builder" });
+    expect(await rig.untilDone(turn)).toMatchObject({ receipt: { model: "local" } });
+    expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("propose_release");
+  });
 });
 
 async function unusedPort(): Promise<number> {

@@ -4,6 +4,7 @@ import { ensureDailyTables, LOG_RETENTION_DAYS, maintainDailyTables } from "@too
 import { SERVICES } from "@toolgate/service-registry/services";
 import { EXECUTIONS_TABLE } from "../store/executions.ts";
 import { IDEMPOTENT_BYTES_TABLE, IDEMPOTENT_CALLS_TABLE } from "../store/idempotent-calls.ts";
+import { deleteProposalsBefore } from "../store/proposals.ts";
 
 const TABLES = [
   { table: EXECUTIONS_TABLE, retentionDays: LOG_RETENTION_DAYS, exactBy: "started_at" },
@@ -11,6 +12,8 @@ const TABLES = [
   { table: IDEMPOTENT_BYTES_TABLE, retentionDays: 1 },
 ];
 
+/** As long as the calls of tools that chats show. */
+const PROPOSAL_RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 export function ensurePartitions(db: Queryable, now: Date): Promise<void> {
@@ -21,5 +24,6 @@ export function ensurePartitions(db: Queryable, now: Date): Promise<void> {
 export async function maintainPartitions(db: Queryable, now: Date): Promise<string[]> {
   const { schema } = SERVICES["tool-runner"];
   await deleteParkedBefore(db, schema, new Date(now.getTime() - LOG_RETENTION_DAYS * DAY_MS));
+  await deleteProposalsBefore(db, new Date(now.getTime() - PROPOSAL_RETENTION_DAYS * DAY_MS));
   return maintainDailyTables(db, TABLES, now);
 }

@@ -2,6 +2,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_target_pb";
+import { ProposalService } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { bind } from "@toolgate/service-host/handler";
 import type { Context } from "../context.ts";
@@ -18,6 +19,12 @@ import { getExecution } from "./executions/get-execution.ts";
 import { getHourlyCounts } from "./executions/get-hourly-counts.ts";
 import { listExecutions } from "./executions/list-executions.ts";
 import { checkHookTarget } from "./hooks/check-hook-target.ts";
+import { confirmProposal } from "./proposals/confirm-proposal.ts";
+import { createProposal } from "./proposals/create-proposal.ts";
+import { findTools } from "./proposals/find-tools.ts";
+import { getProposal } from "./proposals/get-proposal.ts";
+import { readLastProposal } from "./proposals/read-last-proposal.ts";
+import { readTool } from "./proposals/read-tool.ts";
 import { deleteSheet } from "./sheets/delete-sheet.ts";
 import { listSheets } from "./sheets/list-sheets.ts";
 import { readSheet } from "./sheets/read-sheet.ts";
@@ -82,6 +89,10 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       readSheet,
       deleteSheet,
     }),
+  );
+  router.service(
+    ProposalService,
+    bind(context, { findTools, readTool, createProposal, readLastProposal, getProposal, confirmProposal }),
   );
   router.service(ExecutionService, bind(context, { listExecutions, getExecution, getHourlyCounts }));
   router.service(HookTargetService, bind(context, { checkHookTarget }));

@@ -1,9 +1,21 @@
+import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { expectAccessible } from "../accessibility.ts";
 import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
 import { ECHO, ORDER, openTab } from "./api-tab-rig.ts";
 
 if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
+
+const OFFER = "Release it in the builder chat";
+
+/** From the API tab to the card in the builder chat. */
+async function propose(page: Page, tool: string): Promise<Locator> {
+  await page.getByRole("link", { name: OFFER }).click();
+  await page.getByRole("button", { name: `Release ${tool} for API keys` }).click();
+  const card = page.getByRole("region", { name: `Proposed change of ${tool}` });
+  await card.getByRole("button").waitFor();
+  return card;
+}
 
 describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => {
   let rig: ConsoleRig;
@@ -29,12 +41,12 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     expect(await notice.innerText()).toContain("This tool is open to the public API.");
     expect(await page.getByText("/api/v1/tools/").count()).toBe(0);
     // A member cannot release it.
-    expect(await notice.getByRole("button").count()).toBe(0);
+    expect(await notice.getByRole("link").count()).toBe(0);
     expect(await notice.innerText()).toContain("Ask a manager or an admin");
     await page.context().close();
   });
 
-  test("[BLD-29] [EXPO-2] [EXPO-4] it offers the release, which is saved only after a question that names its reach", async () => {
+  test("[BLD-29] [EXPO-2] [EXPO-4] it offers the release through the builder chat, which is saved only after a question that names its reach", async () => {
     const { toolgate } = rig;
     const { secret } = await toolgate.createKey({ name: "Acme", tools: ["closed"] });
     await toolgate.createKey({ name: "Other", tools: [] });
@@ -42,22 +54,13 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     await toolgate.manage("key_auth.v1.KeyService/RevokeKey", { keyId: gone.id });
     await toolgate.saveTool("closed", { ...ORDER, external_api: false });
     const page = await openTab(rig, "closed", { user: await rig.addUser("manager") });
-    const proposal = page.getByRole("region", { name: "Proposed change" });
-    expect(await proposal.innerText()).toContain("external_api: false → true");
-    await proposal.getByRole("button", { name: "Release for API keys" }).click();
-    const question = page.getByRole("dialog", { name: "Open closed to callers outside?" });
-    await question.getByText("1 key may call closed from the internet, and it may only read.").waitFor();
-    expect(await question.getByRole("listitem").allInnerTexts()).toEqual([
-      "Released for API keys (external_api)",
-      "Acme",
-    ]);
+    const card = await propose(page, "closed");
+    await card.getByText("1 key may call closed from the internet, and it may only read.").waitFor();
+    expect(await card.getByRole("listitem").allInnerTexts()).toEqual(["Released for API keys (external_api)", "Acme"]);
     await expectAccessible(page);
-    await page.keyboard.press("Enter");
-    await question.waitFor({ state: "detached" });
     expect((await toolgate.call("closed", secret, { amount: 5 })).status).toBe(403);
-    await proposal.getByRole("button", { name: "Release for API keys" }).click();
-    await question.getByRole("button", { name: "Save and open it" }).click();
-    await page.getByRole("heading", { name: "Endpoint" }).waitFor();
+    await card.getByRole("button", { name: "Save and open it" }).click();
+    await card.getByText("saved as version 3").waitFor();
     expect((await toolgate.call("closed", secret, { amount: 5 })).status).toBe(200);
     const { tool } = await toolgate.manage<{ tool: { definition: object } }>("tool_runner.v1.ToolService/GetTool", {
       name: "closed",
@@ -68,11 +71,11 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
 
   test("[BLD-29] a tool that somebody else saved meanwhile is not released unseen", async () => {
     const page = await openTab(rig, "public");
-    await page.getByRole("button", { name: "Release for API keys" }).click();
+    const card = await propose(page, "public");
     await rig.toolgate.saveTool("public", { handler: ECHO });
-    const question = page.getByRole("dialog");
-    await question.getByRole("button", { name: "Save and open it" }).click();
-    expect(await question.getByRole("alert").innerText()).toContain("saved version 2");
+    await card.getByRole("button", { name: "Save and open it" }).click();
+    await card.getByText("The tool was changed after this was proposed.").waitFor();
+    expect(await card.getByRole("button").count()).toBe(0);
     const { tool } = await rig.toolgate.manage<{ tool: { version: number } }>("tool_runner.v1.ToolService/GetTool", {
       name: "public",
     });
@@ -85,9 +88,11 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     const notice = page.getByRole("region", { name: "The release has no effect" });
     expect(await notice.innerText()).toContain('external_api is "yes". Only true, the boolean, releases a tool');
     await expectAccessible(page);
-    await notice.getByRole("button", { name: "Release for API keys" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Save and open it" }).click();
-    await notice.waitFor({ state: "detached" });
+    const card = await propose(page, "yes");
+    await card.getByRole("button", { name: "Save and open it" }).click();
+    await card.getByText("saved as version 2").waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: "Endpoint" }).waitFor();
     await page.context().close();
   });
 
@@ -96,7 +101,7 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     for (const tool of ["slow", "slow_and_closed"]) {
       await page.goto(`${rig.toolgate.baseUrl}/manage/tools/${tool}?tab=api`);
       await page.getByRole("region", { name: "The tool is async, so the release has no effect" }).waitFor();
-      expect(await page.getByRole("button", { name: "Release for API keys" }).count()).toBe(0);
+      expect(await page.getByRole("link", { name: OFFER }).count()).toBe(0);
     }
     await page.context().close();
   });

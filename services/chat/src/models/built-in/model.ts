@@ -9,13 +9,13 @@ const WORD = /\s*\S+\s*$|\s*\S+/g;
  * The built-in model: it follows a few rules, needs no network, and says so. The same request always gets the same
  * answer.
  */
-export function builtInModel({ name = "built-in", paceMs = PACE_MS } = {}): Model {
+export function builtInModel({ name = "built-in", paceMs = PACE_MS, reply: replyOf = replyTo } = {}): Model {
   return {
     name,
     async *stream(request, signal) {
       signal.throwIfAborted();
       yield { kind: "started", model: name };
-      const reply = replyTo(request);
+      const reply = replyOf(request);
       const text = reply.kind === "text" ? remaining(reply.html, request.partial) : "";
       const words = text.match(WORD) ?? [];
       for (const [index, word] of words.entries()) {

@@ -3,7 +3,8 @@ import type { ModelFile, ModelRequest, ModelTool, ToolCall } from "../model.ts";
 import { findCall } from "./find-call.ts";
 import { resultHtml } from "./result-html.ts";
 
-type Reply = { kind: "text"; html: string } | { kind: "tool_call"; call: ToolCall };
+/** What the built-in model answers. */
+export type Reply = { kind: "text"; html: string } | { kind: "tool_call"; call: ToolCall };
 
 const GREETING = /^\W*(?:hi|hello|hey|hallo|good (?:morning|afternoon|evening|day))\b[^?]{0,40}$/i;
 const ABOUT_ITSELF = "the built-in assistant. I follow a few fixed rules: no language model is connected here";

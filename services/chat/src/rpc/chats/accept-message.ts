@@ -2,6 +2,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { clientMessageIdFault, messageFault } from "@toolgate/rules/chat-message";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
+import { BUILDER_NAME } from "../../domain/assistants/builder.ts";
 import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../../domain/chat-error.ts";
 import type { TurnRef } from "../../store/turns/start.ts";
 import { chatOf, refuse } from "./chat-of.ts";
@@ -24,7 +25,7 @@ interface AcceptedMessage {
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const ASSISTANT = /^[\w-]{0,64}$/;
+const ASSISTANT = /^(?:[\w-]{0,64}|@builder)$/;
 
 /** Stores a user's message as a turn. Throws a ChatRefusal when it cannot start. */
 export async function acceptMessage(
@@ -33,12 +34,14 @@ export async function acceptMessage(
   call: HandlerContext,
 ): Promise<AcceptedMessage> {
   const { chatId, message, testMode, clientMessageId, fileId, assistant } = sent;
-  const { workspace, userId } = principalOf(call);
+  const { workspace, userId, role } = principalOf(call);
   const chat = chatOf(call, chatId);
   refuse(messageFault(message));
   refuse(clientMessageIdFault(clientMessageId));
   if (fileId !== "" && !UUID.test(fileId)) throw noFile();
   if (!ASSISTANT.test(assistant)) throw noAssistant(assistant);
+  // [EXPO-2] It proposes what only managers may do.
+  if (assistant === BUILDER_NAME && role === "member") throw noAssistant(assistant);
   const outcome = await turns.start({
     ...chat,
     lane: "chat",

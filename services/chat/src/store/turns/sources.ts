@@ -1,5 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
+import { BUILDER_NAME } from "../../domain/assistants/builder.ts";
 import { MAX_MESSAGES, SMALL_TURN_BYTES } from "../../domain/turn.ts";
 import { type StoredDefinition, toDefinition } from "../assistants.ts";
 import type { Budget } from "../budget.ts";
@@ -17,6 +18,11 @@ export interface TurnSources {
   /** Undefined when another worker has begun the turn, or when the history is large: see `loadTurn`. */
   loaded: LoadedTurn | undefined;
 }
+
+/** Whose definition a turn uses: the builder assistant has none, and asks the models of the default assistant. */
+const ASSISTANT = `case when started.assistant <> '${BUILDER_NAME}' then started.assistant else (
+    select s.default_assistant from chat.settings s where s.workspace_id = started.workspace_id
+  ) end`;
 
 /** Columns of a turn `started` in the chat `c`, for a statement whose $1 is the time. */
 export const SOURCE_COLUMNS = `c.last_event_id as "lastEventId", newest.definition,
@@ -47,7 +53,7 @@ export const SOURCE_COLUMNS = `c.last_event_id as "lastEventId", newest.definiti
 
 export const SOURCE_JOINS = `left join lateral (
   select a.definition, a.deleted from chat.assistant a
-  where a.workspace_id = started.workspace_id and a.name = started.assistant order by a.version desc limit 1
+  where a.workspace_id = started.workspace_id and a.name = ${ASSISTANT} order by a.version desc limit 1
 ) newest on true`;
 
 export interface SourceRow {

@@ -3,6 +3,7 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
+import { BUILDER_NAME } from "../../domain/assistants/builder.ts";
 import { BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
 import { MAX_WAITING_TURNS, type TurnStatus } from "../../domain/turn.ts";
 import { FILE_RETENTION } from "../files.ts";
@@ -77,7 +78,8 @@ assistant as (
     select deleted from chat.assistant a where a.workspace_id = $1 and a.name = wanted.name
     order by a.version desc limit 1
   ) newest on true
-  where not coalesce(newest.deleted, wanted.default is not null or wanted.name <> '${BUILT_IN_NAME}')
+  where wanted.name = '${BUILDER_NAME}'
+    or not coalesce(newest.deleted, wanted.default is not null or wanted.name <> '${BUILT_IN_NAME}')
 ),
 earlier as (
   select t.id, t.status, t.first_event_id

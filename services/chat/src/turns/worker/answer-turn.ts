@@ -7,14 +7,14 @@ import type { Budget } from "../../store/budget.ts";
 import type { StoredMessage } from "../../store/turns/load.ts";
 import type { RunningTurn } from "./running-turn.ts";
 import { runStep } from "./step.ts";
-import { makeCalls, type RunTool } from "./tools.ts";
+import { type MakeCall, makeCalls } from "./tools.ts";
 
 export interface AnswerSources {
   definition: AssistantDefinition;
   model: Model;
   messages: readonly StoredMessage[];
   files: readonly ModelFile[];
-  run: RunTool;
+  makeCall: MakeCall;
   /** The budget when the turn was claimed; read again before each further step. */
   budget: Budget;
   readBudget: () => Promise<Budget>;
@@ -29,7 +29,7 @@ export async function answerTurn(turn: RunningTurn, sources: AnswerSources): Pro
   const { control, log, steps, size } = turn;
   const last = steps.at(-1);
   if (last) {
-    await control.whileToolsRun(() => makeCalls(turn, sources.run, last.number, last.calls));
+    await control.whileToolsRun(() => makeCalls(turn, sources.makeCall, last.number, last.calls));
     await size.add(bytesOf(turn, last), control.signal);
   }
   for (let { budget } = sources; ; budget = await sources.readBudget()) {
@@ -50,7 +50,7 @@ export async function answerTurn(turn: RunningTurn, sources: AnswerSources): Pro
     // The first calls of the step are committed together with it.
     const stored = log.append({ step: { ...step, model, ...uncounted } });
     stored.catch(() => {});
-    await control.whileToolsRun(() => makeCalls(turn, sources.run, step.number, step.calls));
+    await control.whileToolsRun(() => makeCalls(turn, sources.makeCall, step.number, step.calls));
     await stored;
     await size.add(bytesOf(turn, step), control.signal);
   }

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import type { Pool } from "@toolgate/postgres/pool";
+import type { CallBuilderTool } from "../../clients/builder-tools.ts";
 import type { ModelOf } from "../../clients/models.ts";
+import { BUILDER_NAME } from "../../domain/assistants/builder.ts";
+import { BUILDER_TOOLS } from "../../domain/assistants/builder-tools.ts";
 import { isReleasedForHooks, runsReadOnlyForHooks } from "../../domain/assistants/exposure.ts";
 import { type Ending, INTERNAL, MAX_ATTEMPTS } from "../../domain/turn.ts";
 import type { ModelFile, ModelTool } from "../../models/model.ts";
@@ -18,7 +21,7 @@ import { answerTurn } from "./answer-turn.ts";
 import { endTurn } from "./end-turn.ts";
 import type { LargeTurns, TurnSize } from "./large-turns.ts";
 import { createRunningTurn, type RunningTurn } from "./running-turn.ts";
-import type { RunTool } from "./tools.ts";
+import { callsOfTools, type RunTool } from "./tools.ts";
 import { type TurnControl, TurnLeft } from "./turn-control.ts";
 import { createTurnLog } from "./turn-log.ts";
 
@@ -33,6 +36,8 @@ export interface TurnDependencies {
   largeTurns: LargeTurns;
   runTool: RunTool;
   describeTools(workspaceId: string, names: readonly string[]): Promise<ModelTool[]>;
+  /** Makes the calls of the builder assistant. */
+  callBuilderTool: CallBuilderTool;
   modelOf: ModelOf;
   /** The files of the turn's message; those without data are for models that read none. */
   readFiles(turn: ClaimedTurn, withData: boolean): Promise<ModelFile[]>;
@@ -126,17 +131,18 @@ async function answer(
   if (definition.models.length > 0 && servers.length === 0) return { ending: INTERNAL, suggestions: [] };
   const readsFiles = servers.some((server) => server.readsFiles);
   await size.add(readsFiles ? claimed.fileBytes : 0, control.signal);
+  const isBuilder = claimed.assistant === BUILDER_NAME;
   const [tools, files] = await Promise.all([
     definition.tools.length > 0 ? deps.describeTools(workspaceId, definition.tools) : [],
     claimed.fileId === null ? [] : deps.readFiles(claimed, readsFiles),
   ]);
-  turn.tools = tools;
+  turn.tools = isBuilder ? BUILDER_TOOLS : tools;
   const ending = await answerTurn(turn, {
     definition,
-    model: deps.modelOf(workspaceId, servers),
+    model: deps.modelOf(workspaceId, servers, isBuilder),
     messages: loaded.messages,
     files,
-    run: deps.runTool,
+    makeCall: isBuilder ? ({ claimed: by }, call) => deps.callBuilderTool(by, call) : callsOfTools(deps.runTool),
     budget,
     readBudget: () => readBudget(pool, workspaceId, now()),
     now,

@@ -11,6 +11,9 @@ import type { RunningTurn } from "./running-turn.ts";
 
 export type RunTool = Call<RunRequest, RunResponse>;
 
+/** Makes a call that the model asks for, and says how it ended. */
+export type MakeCall = (turn: RunningTurn, call: StepCall) => Promise<CallOutcome>;
+
 /** The time that the service registry allows for a run. */
 const RUN_TIMEOUT_MS = 75_000;
 const CALLS_AT_ONCE = 5;
@@ -19,18 +22,18 @@ const CALLS_AT_ONCE = 5;
  * Makes the calls of a step that have not been made: those of a new step, or what an earlier worker left. A call that had
  * started there is not repeated, because it may have taken effect.
  */
-export async function makeCalls(turn: RunningTurn, run: RunTool, step: number, calls: readonly StepCall[]) {
+export async function makeCalls(turn: RunningTurn, make: MakeCall, step: number, calls: readonly StepCall[]) {
   const limit = pLimit(CALLS_AT_ONCE);
   const open = calls.filter(({ id }) => {
     const status = turn.calls.get(id)?.status;
     return status === undefined || status === "started";
   });
-  const results = await Promise.allSettled(open.map((call) => limit(() => makeCall(turn, run, step, call))));
+  const results = await Promise.allSettled(open.map((call) => limit(() => makeOne(turn, make, step, call))));
   const failed = results.find((result) => result.status === "rejected");
   if (failed) throw failed.reason;
 }
 
-async function makeCall(turn: RunningTurn, run: RunTool, step: number, call: StepCall): Promise<void> {
+async function makeOne(turn: RunningTurn, make: MakeCall, step: number, call: StepCall): Promise<void> {
   const { log, control } = turn;
   const started = turn.calls.get(call.id);
   if (started) return finish(turn, started, unknownOutcome(0));
@@ -45,7 +48,7 @@ async function makeCall(turn: RunningTurn, run: RunTool, step: number, call: Ste
   control.signal.throwIfAborted();
   // Committed before the tool runs, so that no other worker runs it again.
   await log.append({ events: [toolStartEvent(call)], calls: [record] });
-  await finish(turn, record, await outcomeOfRun(turn, run, call));
+  await finish(turn, record, await make(turn, call));
 }
 
 function refusalOf({ tools, calls }: RunningTurn, call: StepCall): string | undefined {
@@ -54,18 +57,27 @@ function refusalOf({ tools, calls }: RunningTurn, call: StepCall): string | unde
   return runBody(call.args) === undefined ? "The tool did not run: its arguments are not a JSON object." : undefined;
 }
 
-async function finish(turn: RunningTurn, record: CallRecord, outcome: CallOutcome): Promise<void> {
+async function finish(turn: RunningTurn, record: CallRecord, { proposalId, ...outcome }: CallOutcome): Promise<void> {
   const finished = { ...record, ...outcome };
   turn.calls.set(record.id, finished);
   toolCalls.add(1, { outcome: outcome.status });
-  const event = toolCompleteEvent(record, outcome.status === "succeeded", outcome.durationMs);
+  const event = toolCompleteEvent(record, outcome.status === "succeeded", outcome.durationMs, proposalId);
   await turn.log.append({ events: [event], calls: [finished] });
 }
 
 /** Failures of the platform before the run began. */
 const NOT_STARTED: ReadonlySet<Code> = new Set([Code.InvalidArgument, Code.ResourceExhausted]);
 
-async function outcomeOfRun({ claimed, control }: RunningTurn, run: RunTool, call: StepCall): Promise<CallOutcome> {
+/** Runs tools of the workspace. */
+export function callsOfTools(run: RunTool): MakeCall {
+  return ({ claimed, control }, call) => outcomeOfRun({ claimed, control }, run, call);
+}
+
+async function outcomeOfRun(
+  { claimed, control }: Pick<RunningTurn, "claimed" | "control">,
+  run: RunTool,
+  call: StepCall,
+): Promise<CallOutcome> {
   const { chatId, userId, testMode, hop, readOnly, workspaceId, workspace } = claimed;
   const request = create(RunRequestSchema, {
     workspaceId,

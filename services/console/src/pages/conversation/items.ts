@@ -19,6 +19,8 @@ export interface ToolItem {
   tool: string;
   state: "running" | "succeeded" | "failed";
   durationMs: number | undefined;
+  /** Of the change that the builder assistant proposes with it. */
+  proposalId?: string | undefined;
   /** It belongs to an answer that this page has asked for. */
   isLive: boolean;
 }
@@ -93,10 +95,10 @@ export function withEvent(shown: Shown, event: ChatEvent, { isLive, files }: Eve
       return { items: [...items.map(asEnded), call], suggestions };
     }
     case "tool_complete": {
-      const { id, success, duration_ms: durationMs } = event.data;
+      const { id, success, duration_ms: durationMs, proposal_id: proposalId } = event.data;
       const state = success ? "succeeded" : "failed";
       const changed = items.map((item) =>
-        item.kind === "tool" && item.id === id ? { ...item, state, durationMs } : item,
+        item.kind === "tool" && item.id === id ? { ...item, state, durationMs, proposalId } : item,
       );
       return { items: changed as Item[], suggestions };
     }

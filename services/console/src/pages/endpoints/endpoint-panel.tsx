@@ -1,6 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
 import { ENDPOINTS } from "../../text/en/endpoints.ts";
@@ -8,7 +8,6 @@ import { VERIFY_CODE } from "../../text/en/receiver-code.ts";
 import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/page/panel.tsx";
-import { SignatureCheck } from "../signature/signature-check.tsx";
 import { type DialogName, EndpointActions } from "./endpoint-actions.tsx";
 import { DeleteEndpoint, EditEndpoint, RotateSecret } from "./endpoint-dialogs.tsx";
 import { factsOf } from "./endpoint-facts.tsx";
@@ -18,6 +17,11 @@ import styles from "./endpoints.module.css";
 import { MissedNotice } from "./missed-notice.tsx";
 import { SendTestEvent } from "./send-test-event.tsx";
 import { ActivateEndpoint, DeactivateEndpoint } from "./switch-endpoint.tsx";
+
+const SignatureCheck = lazy(async () => {
+  const { SignatureCheck: component } = await import("../signature/signature-check.tsx");
+  return { default: component };
+});
 
 const POLL_MS = 3_000;
 const DIALOGS = {
@@ -65,7 +69,9 @@ export function EndpointPanel({ endpointId, onClose, onChanged }: EndpointPanelP
           {data.health && <Health of={endpoint} health={data.health} />}
           {endpoint.active && <Backlog endpointId={endpoint.id} />}
           <Facts facts={factsOf(endpoint)} />
-          <SignatureCheck endpointId={endpoint.id} />
+          <Suspense>
+            <SignatureCheck endpointId={endpoint.id} />
+          </Suspense>
           <Section title={ENDPOINTS.verify}>
             <p className={styles.dim}>{ENDPOINTS.verifyText}</p>
             <CodeBlock label={ENDPOINTS.verify} text={VERIFY_CODE} />

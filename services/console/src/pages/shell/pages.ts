@@ -14,6 +14,7 @@ export const PAGES: readonly (readonly Item[])[] = [
   [
     { to: "/", label: SHELL.overview, icon: "overview" },
     { to: "/tools", label: SHELL.tools, icon: "tool", forMembers: true },
+    { to: "/builder", label: SHELL.builder, icon: "pen" },
     { to: "/runs", label: SHELL.runs, icon: "run" },
   ],
   [

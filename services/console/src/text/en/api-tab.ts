@@ -8,10 +8,7 @@ export const API_TAB = {
   withoutEffect: "The release has no effect",
   async: "The tool is async, so the release has no effect",
   asyncText: "Async tools cannot be called with API keys: every call gets 403. Remove async from the definition first.",
-  propose: "Proposed change",
-  proposeText: (next: number) => `Version ${next} of the tool, with one flag changed. Everything else stays as it is.`,
-  release: "Release for API keys",
-  released: (tool: string) => `${tool} is released for API keys`,
+  release: "Release it in the builder chat",
 
   // The call
   endpoint: "Endpoint",

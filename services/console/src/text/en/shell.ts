@@ -1,6 +1,7 @@
 export const SHELL = {
   overview: "Overview",
   tools: "Tools",
+  builder: "Builder",
   runs: "Runs",
   assistants: "Assistants",
   models: "Models",

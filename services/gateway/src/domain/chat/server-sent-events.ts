@@ -32,8 +32,9 @@ export function serverSentEvent({ id, event }: Pick<ChatEvent, "id" | "event">):
     case "toolStart":
       return eventText(id, "tool_start", { id: event.value.id, tool: event.value.tool });
     case "toolComplete": {
-      const { id: call, tool, success, durationMs } = event.value;
-      return eventText(id, "tool_complete", { id: call, tool, success, duration_ms: durationMs });
+      const { id: call, tool, success, durationMs, proposalId } = event.value;
+      const proposal = proposalId !== "" && { proposal_id: proposalId };
+      return eventText(id, "tool_complete", { id: call, tool, success, duration_ms: durationMs, ...proposal });
     }
     case "suggestions":
       return eventText(id, "suggestions", { items: event.value.items });

@@ -13,7 +13,7 @@ import { ToolKeys } from "./tool-keys.tsx";
 import { TryOut } from "./try-out.tsx";
 
 /** [BLD-1] How programs call the tool with an API key. */
-export default function ApiTab({ tool, onChanged }: ToolTabProps) {
+export default function ApiTab({ tool }: ToolTabProps) {
   const canManage = useCanManage();
   const definition = tool.definition ?? {};
   const callable = { name: tool.name, ...describe(definition, bodyOf(definition)) };
@@ -22,7 +22,7 @@ export default function ApiTab({ tool, onChanged }: ToolTabProps) {
   const release = explainRelease(definition);
   return (
     <div className={styles.tab}>
-      <ReleaseState tool={tool} release={release} onChanged={onChanged} />
+      <ReleaseState tool={tool} release={release} />
       {(release.released || release.releasedWithoutEffect) && (
         <>
           <Request effect={callable} described={described} call={call} source={sourceOf(callable, described)} />

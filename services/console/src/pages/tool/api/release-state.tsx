@@ -1,21 +1,28 @@
+import { Link } from "@tanstack/react-router";
 import type { explainRelease } from "@toolgate/api-examples/release";
+import type { Tool } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useCanManage } from "../../../rpc/use-session.ts";
 import { API_TAB, withoutEffectText } from "../../../text/en/api-tab.ts";
 import { Notice } from "../../../ui/page/notice.tsx";
-import type { ToolTabProps } from "../tool-tab.ts";
-import { ReleaseProposal } from "./release-proposal.tsx";
 
-interface ReleaseStateProps extends ToolTabProps {
+interface ReleaseStateProps {
+  tool: Tool;
   release: ReturnType<typeof explainRelease>;
 }
 
 /** What keeps keys from calling the tool; nothing when they can. */
-export function ReleaseState({ tool, release, onChanged }: ReleaseStateProps) {
+export function ReleaseState({ tool, release }: ReleaseStateProps) {
   const canManage = useCanManage();
   const { released, releasedWithoutEffect, async } = release;
   const { external_api, public_api } = tool.definition ?? {};
   const isOffered = !released && !async;
-  const offer = canManage ? <ReleaseProposal tool={tool} onChanged={onChanged} /> : <p>{API_TAB.askManager}</p>;
+  const offer = canManage ? (
+    <Link to="/builder" search={{ tool: tool.name }}>
+      {API_TAB.release}
+    </Link>
+  ) : (
+    <p>{API_TAB.askManager}</p>
+  );
   return (
     <>
       {!released && !releasedWithoutEffect && (

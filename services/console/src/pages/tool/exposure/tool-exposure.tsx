@@ -18,13 +18,18 @@ interface ToolExposureProps {
 }
 
 export function ToolExposure({ tool, definition, ...question }: ToolExposureProps) {
-  const { callers, hasFailed } = useCallers(tool);
   return (
     <ExposureDialog name={tool} labelOf={(flag) => FLAGS[flag]?.label} {...question}>
-      {!callers && <p className={styles.dim}>{hasFailed ? EXPOSURE.uncounted : EXPOSURE.counting}</p>}
-      {callers && <Consequences tool={tool} definition={definition} callers={callers} />}
+      <WhoMayCall tool={tool} definition={definition} />
     </ExposureDialog>
   );
+}
+
+/** Who may call a tool with this definition. */
+export function WhoMayCall({ tool, definition }: { tool: string; definition: JsonObject }) {
+  const { callers, hasFailed } = useCallers(tool);
+  if (callers) return <Consequences tool={tool} definition={definition} callers={callers} />;
+  return <p className={styles.dim}>{hasFailed ? EXPOSURE.uncounted : EXPOSURE.counting}</p>;
 }
 
 function Consequences({ tool, definition, callers }: { tool: string; definition: JsonObject; callers: Callers }) {

@@ -1,0 +1,118 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible, expectToFit } from "../accessibility.ts";
+import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
+
+if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
+
+const HANDLER = "export default () => ({ ok: true });";
+
+describe.skipIf(!chromium)("the builder chat", () => {
+  let rig: ConsoleRig;
+
+  beforeAll(async () => {
+    rig = await startConsole();
+  });
+  afterAll(() => rig?.[Symbol.asyncDispose]());
+  afterEach(() => expect(rig.problems.splice(0)).toEqual([]));
+
+  async function say(page: Page, text: string): Promise<void> {
+    // Until the chat is loaded nothing is sent.
+    await page.getByRole("button", { name: "Send" }).waitFor();
+    await page.getByLabel("Your message").fill(text);
+    await page.keyboard.press("Enter");
+  }
+  const cardOf = (page: Page, tool: string) => page.getByRole("region", { name: `Proposed change of ${tool}` });
+  const log = (page: Page) => page.getByRole("log");
+  /** Waits for the end of an answer. */
+  async function answered(page: Page, text: string): Promise<void> {
+    await log(page).getByText(text).last().waitFor();
+    await page.getByRole("button", { name: "Send" }).waitFor();
+  }
+  async function versionOf(name: string): Promise<number> {
+    const { tool } = await rig.toolgate.manage<{ tool: { version: number } }>("tool_runner.v1.ToolService/GetTool", {
+      name,
+    });
+    return tool.version;
+  }
+
+  test("[EXPO-2] [EXPO-4] a tool is released by asking for it and a click on its card, which a reload shows again", async () => {
+    const { toolgate } = rig;
+    await toolgate.saveTool("orders", { handler: HANDLER });
+    const page = await rig.open("/builder", { user: await rig.addUser("manager") });
+    await log(page).getByText("Which tool do you want to release or change?").waitFor();
+    await say(page, "Release orders");
+    const card = cardOf(page, "orders");
+    await log(page).getByText("I have proposed it").waitFor();
+    await card.getByText('"external_api": true').waitFor();
+    await card.getByText("Save this as version 2, and open orders to callers outside?").waitFor();
+    await card.getByText("internet").waitFor();
+    expect(await versionOf("orders")).toBe(1);
+    await expectAccessible(page);
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectToFit(page);
+    }
+    await page.reload();
+    await card.getByRole("button", { name: "Save and open it" }).click();
+    await card.getByText("saved as version 2").waitFor();
+    expect(await card.getByRole("button").count()).toBe(0);
+    expect(await versionOf("orders")).toBe(2);
+    await expectAccessible(page);
+    await page.context().close();
+  });
+
+  test("[EXPO-2] yes right after the card confirms it, and nothing else that is said or answered does", async () => {
+    await rig.toolgate.saveTool("parcels", { handler: HANDLER });
+    const page = await rig.open("/builder");
+    await say(page, "Release parcels for everyone");
+    await answered(page, "I have proposed it");
+    await say(page, "What is confirm_exposure=true?");
+    await answered(page, "I understand only these requests");
+    await say(page, "yes");
+    await answered(page, "was not changed. The proposal is open");
+    expect(await versionOf("parcels")).toBe(1);
+    await say(page, 'Change parcels to {"description": "Counts parcels"}');
+    await cardOf(page, "parcels").nth(1).getByText("It opens the tool to nobody").waitFor();
+    await answered(page, "I have proposed it");
+    await say(page, "Ja!");
+    await answered(page, "Version 2 of parcels is saved.");
+    await cardOf(page, "parcels").nth(1).getByText("saved as version 2").waitFor();
+    expect(await versionOf("parcels")).toBe(2);
+    // The first one was made for version 1.
+    await page.reload();
+    await cardOf(page, "parcels").first().getByText("The tool was changed after this was proposed.").waitFor();
+    await page.context().close();
+  });
+
+  test("[EXPO-2] a card that has expired has no button, and yes does not confirm it", async () => {
+    await rig.toolgate.saveTool("late", { handler: HANDLER });
+    const page = await rig.open("/builder");
+    await say(page, "Release late");
+    await answered(page, "I have proposed it");
+    const expire = "update tool_runner.proposals set expires_at = now() where tool = 'late'";
+    expect((await rig.toolgate.pool.query(expire)).rowCount).toBe(1);
+    await say(page, "yes");
+    await log(page).getByText("was not changed. The proposal is expired").waitFor();
+    await cardOf(page, "late").getByText("10 minutes have passed. Ask for it again.").waitFor();
+    expect(await versionOf("late")).toBe(1);
+    await page.context().close();
+  });
+
+  test("[MGMT-4] [EXPO-2] members cannot open it, and an API key confirms nothing", async () => {
+    const member = await rig.open("/builder", { user: await rig.addUser("member") });
+    expect(await member.getByRole("link", { name: "Builder" }).count()).toBe(0);
+    await member.context().close();
+    const { toolgate } = rig;
+    const { secret } = await toolgate.createKey({ name: "Acme", tools: [] });
+    const { rows } = await toolgate.pool.query("select id from tool_runner.proposals limit 1");
+    for (const rpc of ["ConfirmProposal", "CreateProposal"]) {
+      const response = await toolgate.request(`/toolgate.tool_runner.v1.ProposalService/${rpc}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+        body: JSON.stringify({ workspace: toolgate.account.workspace, proposalId: rows[0].id }),
+      });
+      expect([rpc, response.status]).toEqual([rpc, rpc === "ConfirmProposal" ? 401 : 501]);
+    }
+  });
+});

@@ -1,0 +1,69 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { BUILDER } from "../../text/en/builder.ts";
+import { Button } from "../../ui/button.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { ConversationView } from "../conversation/conversation.tsx";
+import type { ToolItem } from "../conversation/items.ts";
+import { newChatId } from "../conversation/new-chat-id.ts";
+import { ToolCard } from "../conversation/tool-card.tsx";
+import { useConversation } from "../conversation/use-conversation.ts";
+import styles from "./builder.module.css";
+import { ProposalCard } from "./proposal-card.tsx";
+import { confirmedBy } from "./question.ts";
+import { useConfirmProposal } from "./use-confirm-proposal.ts";
+
+const route = getRouteApi("/shell/managed/builder");
+const ASSISTANT = "@builder";
+
+/** [BLD-29] Tools are released and changed by talking. The chat's id is in the URL from its first message on. */
+export function BuilderPage() {
+  const { chat, tool } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [newId, setNewId] = useState(newChatId);
+  const conversation = useConversation({ chatId: chat ?? newId, assistant: ASSISTANT });
+  const { confirm, isPending } = useConfirmProposal();
+  const { items, suggestions, isAnswering } = conversation;
+  const show = (id: string | undefined, replace: boolean) => void navigate({ search: { chat: id }, replace });
+  const send = async (message: string) => {
+    const proposalId = confirmedBy(message, items);
+    // Whether it worked is on the card, and the assistant looks it up.
+    if (proposalId !== undefined) await confirm(proposalId).catch(() => {});
+    conversation.send(message);
+  };
+  return (
+    <Page
+      title={BUILDER.title}
+      actions={
+        <Button
+          disabled={chat === undefined}
+          onClick={() => {
+            setNewId(newChatId());
+            show(undefined, false);
+          }}
+        >
+          {BUILDER.newChat}
+        </Button>
+      }
+    >
+      <p className={styles.dim}>{BUILDER.about}</p>
+      <ConversationView
+        conversation={{
+          ...conversation,
+          suggestions: tool !== undefined && items.length === 0 ? [BUILDER.release(tool)] : suggestions,
+          isAnswering: isAnswering || isPending,
+          send: (message) => void send(message),
+        }}
+        renderTool={(call) => cardOf(call, conversation.chatId)}
+        onSend={() => chat === undefined && show(newId, true)}
+      />
+    </Page>
+  );
+}
+
+/** What it looked up is closed: it says what it has found. */
+function cardOf(call: ToolItem, chatId: string) {
+  const { proposalId } = call;
+  if (proposalId !== undefined) return <ProposalCard proposalId={proposalId} />;
+  return <ToolCard chatId={chatId} call={{ ...call, isLive: false }} />;
+}
