@@ -41,7 +41,7 @@ describe("chats from browsers", () => {
     expect(await door.history("browser")).toHaveLength(2);
   });
 
-  test("[CHAT-33] a stream by cookie must come from a page of this server", async () => {
+  test("[CHAT-33] a stream by cookie must come from a script of this server's pages", async () => {
     const own = door.toolgate.baseUrl;
     const streamed = (headers: Record<string, string>) =>
       door.get("/chat/stream", { chat_id: "own-page", message: "hello" }, { cookie, ...headers });
@@ -50,6 +50,7 @@ describe("chats from browsers", () => {
       { "sec-fetch-site": "cross-site" },
       { "sec-fetch-site": "same-site" },
       { "sec-fetch-site": "none" },
+      { "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" },
       { "sec-fetch-site": "cross-site", referer: `${own}/page` },
       { referer: `${SITE}/page` },
       { referer: `${own}.example.com/page` },

@@ -15,13 +15,14 @@ export function chatLogin(request: FastifyRequest, { changesState }: { changesSt
   if (login.kind === "none") return undefined;
   const token = cookieToken(request.headers.cookie, isSecure(request)) ?? "";
   // A form of another site can make a POST, and no EventSource can send a CSRF token.
-  const isProven = request.method === "GET" && (!changesState || isSameOrigin(request));
+  const isProven = request.method === "GET" && (!changesState || isOfOwnScript(request));
   return { token, isProven };
 }
 
-function isSameOrigin(request: FastifyRequest): boolean {
-  const { "sec-fetch-site": site, origin, referer } = request.headers;
-  if (site !== undefined) return site === "same-origin";
+/** A link that somebody is led to click is of the same origin too, but a navigation. */
+function isOfOwnScript(request: FastifyRequest): boolean {
+  const { "sec-fetch-site": site, "sec-fetch-mode": mode, origin, referer } = request.headers;
+  if (site !== undefined) return site === "same-origin" && mode !== "navigate";
   const from = origin ?? referer;
   const own = `${request.protocol}://${request.host}`;
   return from !== undefined && (from === own || from.startsWith(`${own}/`));
