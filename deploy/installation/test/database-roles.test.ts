@@ -6,7 +6,7 @@ import { createPool } from "@toolgate/postgres/pool";
 import { readIdentity } from "@toolgate/service-host/identity/service-keys";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { SERVER_USERS } from "@toolgate/service-registry/server-users";
-import { SERVICE_NAMES } from "@toolgate/service-registry/services";
+import { CALLING_SERVICES } from "@toolgate/service-registry/services";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loginsIn, readRolePasswords, writeLogins } from "../src/logins.ts";
@@ -144,7 +144,7 @@ test("the logins of an installation are files that only their owner may read, an
     expect(await readFile(join(folder, "outbound-webhook-worker.env"), "utf8")).toMatch(
       /^NATS_URL=\S+\nSERVICE_PUBLIC_KEYS=\S+\n$/,
     );
-    for (const name of SERVICE_NAMES) {
+    for (const name of CALLING_SERVICES) {
       const identity = readIdentity(loginsIn(folder)[name] ?? {}, name);
       expect(identity.serviceKey?.asymmetricKeyType, name).toBe("ed25519");
     }

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { get } from "node:http";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallResponse } from "../running-toolgate.ts";
@@ -50,7 +52,6 @@ describe("chats from browsers", () => {
       { "sec-fetch-site": "cross-site" },
       { "sec-fetch-site": "same-site" },
       { "sec-fetch-site": "none" },
-      { "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" },
       { "sec-fetch-site": "cross-site", referer: `${own}/page` },
       { referer: `${SITE}/page` },
       { referer: `${own}.example.com/page` },
@@ -58,6 +59,12 @@ describe("chats from browsers", () => {
       { "x-csrf-token": "x" },
     ];
     for (const headers of foreign) expect(outcome(await streamed(headers))).toBe("403 FORBIDDEN");
+    // A clicked link. `fetch` does not let its mode be set.
+    const clicked = get(`${own}/chat/stream?tenant=${door.toolgate.account.workspace}&chat_id=own-page&message=hello`, {
+      headers: { cookie, "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" },
+    });
+    const [response] = await once(clicked, "response");
+    expect(response.resume().statusCode).toBe(403);
     expect(await door.history("own-page")).toEqual([]);
     for (const headers of [{ "sec-fetch-site": "same-origin" }, { referer: `${own}/page` }, { "x-csrf-token": csrf }])
       expect((await streamed(headers as Record<string, string>)).status).toBe(200);

@@ -62,6 +62,8 @@ describe.skipIf(!chromium)("the first five minutes of an admin", () => {
     await press("Enter");
 
     // A tool, released and reporting to webhooks.
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await go("Tools");
     await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
     await press("c");
     await page.getByRole("dialog", { name: "Create tool" }).waitFor();

@@ -91,8 +91,8 @@ describe.skipIf(!chromium)("members of a workspace, in the console", () => {
     await grace.getByRole("button", { name: "Accept" }).click();
     await grace.getByText("The two are not the same.").waitFor();
     await choosePassword(grace, "Accept");
-    await grace.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
-    await grace.getByRole("link", { name: "API keys" }).click();
+    await grace.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await grace.getByRole("navigation").getByRole("link", { name: "API keys" }).click();
     await grace.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
     await grace.goBack();
     expect(grace.url()).not.toContain("#");
@@ -163,7 +163,7 @@ describe.skipIf(!chromium)("members of a workspace, in the console", () => {
     await page.getByText("logged out everywhere else").waitFor();
     await expectAccessible(page);
     await choosePassword(page, "Save");
-    await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     expect(sent.join("\n")).not.toContain(tokens.at(-1));
     await manager.getByLabel("Password").fill(PASSWORD);
     await manager.getByRole("button", { name: "Log in" }).click();

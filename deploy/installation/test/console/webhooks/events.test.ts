@@ -33,7 +33,7 @@ describe.skipIf(!chromium)("the event catalogue in the console", () => {
     const schema = JSON.parse(await panel.getByRole("group", { name: /^JSON Schema/ }).innerText());
     expect(schema.properties.type).toEqual({ const: "inbox.message.received" });
     const published = await page.request.get(
-      new URL((await panel.getByRole("link").getAttribute("href")) ?? "", page.url()).href,
+      new URL((await panel.getByRole("link", { name: /\.json$/ }).getAttribute("href")) ?? "", page.url()).href,
     );
     expect(await published.json()).toMatchObject(schema);
     await expectAccessible(page);

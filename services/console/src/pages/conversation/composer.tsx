@@ -1,4 +1,4 @@
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { CONVERSATION } from "../../text/en/conversation.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/form/input.tsx";
@@ -24,16 +24,23 @@ export function Composer({ conversation, onSend, takesFiles, children }: Compose
   const [text, setText] = useState("");
   const [file, setFile] = useState<File>();
   const [problem, setProblem] = useState("");
+  /** Sent as soon as the answer has ended that is still being written, or the chat is loaded. */
+  const [isWaiting, setWaiting] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const submit = (message: string) => {
-    if (isAnswering || message.trim() === "") return;
+    if (message.trim() === "") return;
+    setWaiting(isAnswering);
+    if (isAnswering) return;
     onSend?.();
     send(message, file);
     setText("");
     setFile(undefined);
     area.current?.focus();
   };
+  useEffect(() => {
+    if (isWaiting && !isAnswering) submit(text);
+  });
   const pick = (picked: File | undefined) => {
     const isTooLarge = picked !== undefined && picked.size > MAX_FILE_BYTES;
     setProblem(isTooLarge ? CONVERSATION.tooLarge : "");
@@ -65,13 +72,17 @@ export function Composer({ conversation, onSend, takesFiles, children }: Compose
         aria-label={CONVERSATION.yourMessage}
         placeholder={CONVERSATION.hint}
         value={text}
-        onChange={({ target }) => setText(target.value)}
+        onChange={({ target }) => {
+          setText(target.value);
+          setWaiting(false);
+        }}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
           event.preventDefault();
           submit(text);
         }}
       />
+      {isWaiting && <p role="status">{CONVERSATION.waits}</p>}
       {problem !== "" && (
         <p role="alert" className={styles.problem}>
           {problem}

@@ -1,6 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { ChatLogService, ToolCallStatus } from "@toolgate/gen/toolgate/chat/v1/chat_log_pb";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useCanManage, useWorkspace } from "../../rpc/use-session.ts";
 import { CONVERSATION } from "../../text/en/conversation.ts";
@@ -17,6 +17,8 @@ const STATES = {
   succeeded: <Status tone="good">{CONVERSATION.succeeded}</Status>,
   failed: <Status tone="bad">{CONVERSATION.toolFailed}</Status>,
 } as const;
+
+const READ_AGAIN_AFTER_MS = 100;
 
 /** A tool that the assistant calls: that it runs, and for managers what it was asked and what it answered. */
 export function ToolCard({ chatId, call }: { chatId: string; call: ToolItem }) {
@@ -41,10 +43,12 @@ export function ToolCard({ chatId, call }: { chatId: string; call: ToolItem }) {
 function ToolCallBody({ chatId, call: { id, state } }: { chatId: string; call: ToolItem }) {
   const workspace = useWorkspace();
   const request = { workspace, chatId, callId: id };
-  const { data, error, refetch } = useQuery(ChatLogService.method.getToolCall, request, { gcTime: 0 });
-  useEffect(() => {
-    if (state !== "running") void refetch();
-  }, [state]);
+  const { data, error, refetch } = useQuery(ChatLogService.method.getToolCall, request, {
+    gcTime: 0,
+    // It has ended, but was read before.
+    refetchInterval: ({ state: { data: read } }) =>
+      state !== "running" && read?.call?.status === ToolCallStatus.RUNNING && READ_AGAIN_AFTER_MS,
+  });
   if (error) return <FailureText failure={failureOf(error)} onRetry={() => void refetch()} />;
   const { args, result, status, suppressed = [] } = data?.call ?? {};
   return (

@@ -9,6 +9,7 @@ export const CONVERSATION = {
   detach: (name: string) => `Remove ${name}`,
   hint: "Enter sends, Shift and Enter begin a new line.",
   tooLarge: "A file may have at most 20 MB.",
+  waits: "Sent when the answer has ended.",
   thinking: "Thinking…",
   using: (tool: string) => `Using ${tool}…`,
   reconnecting: "Connection lost. Reconnecting…",
