@@ -56,6 +56,19 @@ test("[IN-22] calls that arrive together share one transaction", async () => {
   expect(memory.batches.length).toBe(1);
 });
 
+test("[IN-22] [IN-23] of equal calls in one batch the first is stored, and the others get its id", async () => {
+  const memory = memoryStore();
+  const acceptor = createAcceptor(memory.store);
+  const [first, second, third] = [newCall({ names: ["a"] }), newCall({ names: ["b", "a"] }), newCall({ names: ["b"] })];
+  const outcomes = await Promise.all([first, second, third].map((call) => acceptor.accept(call)));
+  expect(outcomes).toEqual([
+    { deliveryId: first.id, isDuplicate: false },
+    { deliveryId: first.id, isDuplicate: true },
+    // The second call was not accepted, so this one is new.
+    { deliveryId: third.id, isDuplicate: false },
+  ]);
+});
+
 test("[IN-23] a repeat of a call that turns out to be known is judged on its own", async () => {
   const memory = memoryStore({ a: "original" });
   const acceptor = createAcceptor(memory.store);
@@ -107,4 +120,27 @@ test("[IN-22] a call that was received too long ago is not stored, not even afte
   const outcomes = await Promise.allSettled([late, acceptor.accept(newCall())]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
   expect(memory.batches.map(({ length }) => length)).toEqual([1]);
+});
+
+test("[IN-22] disposing stores the calls that wait", async () => {
+  const memory = memoryStore();
+  const acceptor = createAcceptor(memory.store);
+  const accepts = [acceptor.accept(newCall()), acceptor.accept(newCall())];
+  await acceptor[Symbol.asyncDispose]();
+  expect((await Promise.all(accepts)).every(({ isDuplicate }) => !isDuplicate)).toBe(true);
+  await expect(acceptor.accept(newCall())).rejects.toThrow("closed");
+});
+
+test("[IN-22] a call of a locked workspace fails alone", async () => {
+  const memory = memoryStore();
+  const acceptor = createAcceptor(async (calls) => {
+    if (calls.some(({ workspaceId }) => workspaceId === "locked"))
+      throw Object.assign(new Error("lock timeout"), { code: "55P03" });
+    return memory.store(calls);
+  });
+  const locked = acceptor.accept(newCall({ workspaceId: "locked" })).then(String, String);
+  const others = ["a", "b", "a"].map((workspaceId) => acceptor.accept(newCall({ workspaceId })));
+  expect((await Promise.all(others)).every(({ isDuplicate }) => !isDuplicate)).toBe(true);
+  expect(await locked).toContain("locked");
+  expect(memory.batches.flat()).toHaveLength(3);
 });

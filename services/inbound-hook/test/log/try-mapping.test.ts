@@ -29,6 +29,16 @@ async function tried(hookId: bigint, request: Request) {
   return argsJson === "" ? violations.map(({ field, rule }) => `${field} ${rule}`) : JSON.parse(argsJson);
 }
 
+test("[IN-36] [IN-37] [IN-39] a pasted body shows the arguments that the tool would get", async () => {
+  const { id } = await workspace.createHook({ arguments: { source: { case: "fields", value: {} } } });
+  const body = { text: "a", other: "dropped", _webhook: { hook_id: "forged" }, payload: { password: "p", n: 1 } };
+  expect(await tried(id, pasted(body))).toEqual({ text: "a", payload: { password: "[entfernt]", n: 1 } });
+  const mapped = { ...pasted(body), arguments: mapping({ text: "/other", count: "/payload/n", payload: "/missing" }) };
+  expect(await tried(id, mapped)).toEqual({ text: "dropped", count: 1 });
+  const whole = { ...pasted({ n: 1 }), arguments: { source: { case: "payload", value: {} } } } as const;
+  expect(await tried(id, whole)).toEqual({ payload: { n: 1 } });
+});
+
 test("[IN-42] [IN-43] [IN-44] a violation is named exactly as a run would find it, and nothing runs", async () => {
   await workspace.saveTool("strict", {
     inbound_hook: true,
@@ -54,6 +64,13 @@ test("[IN-42] [IN-43] [IN-44] a violation is named exactly as a run would find i
     .rows[0];
   expect(executions).toBe(0);
   expect((await workspace.deliveries.listHookDeliveries({ hookId: id })).deliveries).toEqual([]);
+});
+
+test("[IN-20] a pasted form is read as a form, with numbers where the tool declares them", async () => {
+  const { id } = await workspace.createHook({ arguments: { source: { case: "fields", value: {} } } });
+  const form = { ...pasted("text=a+b&count=12"), contentType: FORM };
+  expect(await tried(id, form)).toEqual({ text: "a b", count: 12 });
+  expect(await tried(id, pasted('{"text":"a","count":"12"}'))).toEqual(["count type"]);
 });
 
 test("[IN-7] a mapping is tried on a logged delivery, with the body and type that were received", async () => {

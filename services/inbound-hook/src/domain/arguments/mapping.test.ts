@@ -57,6 +57,10 @@ describe("JSON Pointer", () => {
     expect(found(pointer)).toBe("missing");
   });
 
+  it.each(["id", "#/id", "/a~", "/a~2", "/~a", " /id"])("[IN-37] %j is not a pointer", (pointer) => {
+    expect(parsePointer(pointer)).toBeUndefined();
+  });
+
   it("[IN-38] no text makes following a pointer fail", () => {
     fc.assert(fc.property(fc.string(), fc.jsonValue(), (text, value) => void found(`/${text}`, value)));
   });
@@ -65,6 +69,23 @@ describe("JSON Pointer", () => {
 describe("arguments", () => {
   const args = (from: ArgumentSource["from"], pointers: Record<string, string> = {}, body = BODY) =>
     mapArguments({ from, pointers }, body);
+
+  it("[IN-36] [IN-68] without a setting they are the top-level fields, without the server's own names", () => {
+    const { _webhook, _x, ...fields } = BODY;
+    expect(args("fields", { id: "/amount" })).toEqual(fields);
+  });
+
+  it("[IN-37] [IN-38] a mapping takes each from its place, keeps null, and leaves out what is missing", () => {
+    const pointers = { name: "/customer/name", all: "", note: "/note", none: "/nothing", bad: "no pointer" };
+    expect(args("mapping", pointers)).toEqual({ name: "Ada", all: BODY, note: null });
+  });
+
+  it("[IN-39] the payload is the whole body, and the mapping wins for the arguments that it names", () => {
+    expect(args("payload")).toEqual({ payload: BODY });
+    expect(args("payload", { id: "/id" })).toEqual({ payload: BODY, id: "order-1" });
+    expect(args("payload", { payload: "/customer" })).toEqual({ payload: BODY.customer });
+    expect(args("payload", { payload: "/nothing" })).toEqual({});
+  });
 
   it("[IN-36] names such as __proto__ and constructor are data, in the body and in the mapping", () => {
     const body = JSON.parse('{"__proto__":{"admin":true},"constructor":1,"toString":"x"}');

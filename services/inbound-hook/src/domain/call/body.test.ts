@@ -10,6 +10,20 @@ const json = (text: string | Uint8Array) => parse(text);
 const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`;
 
 describe("JSON", () => {
+  test("[IN-19] an object is taken as it is, under any type but a form's", () => {
+    const value = { a: 1, b: [{ c: null }], ü: "🎉" };
+    for (const type of [
+      "application/json",
+      "",
+      "text/plain",
+      "application/cloudevents+json; charset=utf-8",
+      "x",
+      ";",
+    ]) {
+      expect(parse(JSON.stringify(value), type)).toEqual({ ok: true, value, isForm: false });
+    }
+  });
+
   test.each([
     "",
     " ",
@@ -28,6 +42,19 @@ describe("JSON", () => {
     expect(json(text)).toMatchObject({ ok: false });
   });
 
+  test("[IN-25] invalid UTF-8 and a byte order mark are refused", () => {
+    expect(json(Buffer.from('{"a":"\xff"}', "latin1"))).toMatchObject({ ok: false });
+    expect(json(Buffer.from('{"a":"\xed\xa0\x80"}', "latin1"))).toMatchObject({ ok: false });
+    expect(json('\ufeff{"a":1}')).toMatchObject({ ok: false });
+  });
+
+  test("[IN-25] [IN-19] if a member occurs twice, the last one counts, and __proto__ is a member like any other", () => {
+    expect(json('{"a":1,"b":2,"a":3}')).toEqual({ ok: true, value: { b: 2, a: 3 }, isForm: false });
+    const parsed = json('{"__proto__":{"polluted":true}}');
+    expect(parsed.ok && Object.hasOwn(parsed.value, "__proto__")).toBe(true);
+    expect(parsed.ok && parsed.value.polluted).toBe(undefined);
+  });
+
   test("[IN-25] 63 levels pass and 64 do not, in objects and in arrays", () => {
     expect(json(nested(63)).ok).toBe(true);
     expect(json(nested(64)).ok).toBe(false);
@@ -44,6 +71,26 @@ describe("forms", () => {
     const parsed = form(text);
     return parsed.ok && parsed.isForm && parsed.value;
   };
+
+  test("[IN-20] fields are strings, and a name that occurs several times is a list", () => {
+    expect(fields("a=1&b=x+y%21&a=2&c&=e&a=3&&d=%C3%BC")).toEqual({
+      a: ["1", "2", "3"],
+      b: "x y!",
+      c: "",
+      "": "e",
+      d: "ü",
+    });
+    expect(fields('payload={"a":1}')).toEqual({ payload: '{"a":1}' });
+    expect(fields("a=1=2&b=%2B%26%3D")).toEqual({ a: "1=2", b: "+&=" });
+    expect(fields("__proto__=x&__proto__=y")).toEqual(JSON.parse('{"__proto__":["x","y"]}'));
+  });
+
+  test("[IN-20] the type is recognised in any case and with parameters", () => {
+    for (const type of [FORM, FORM.toUpperCase(), `${FORM};charset=UTF-8`, ` ${FORM} ; x=y`]) {
+      expect(form("a=1", type)).toEqual({ ok: true, value: { a: "1" }, isForm: true });
+    }
+    expect(form("a=1", `${FORM}x`)).toMatchObject({ ok: false });
+  });
 
   test("[IN-25] [IN-20] an empty form is an empty object, and one that is not UTF-8 is refused", () => {
     expect(fields("")).toEqual({});
