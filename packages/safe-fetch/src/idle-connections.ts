@@ -1,8 +1,8 @@
 import type { Connection } from "./connection.ts";
 
 /**
- * Idle connections by key (origin and the caller's reuse key), at most `maxIdle` in all: then the one that has been idle
- * the longest is closed. A connection is handed out only for an address that was checked just now.
+ * Idle connections by key (origin and the caller's reuse key), at most `maxIdle` in all. A connection is handed out only
+ * for an address that was checked just now.
  */
 export class IdleConnections implements Disposable {
   readonly #maxIdle: number;
@@ -32,17 +32,27 @@ export class IdleConnections implements Disposable {
 
   /** Keeps a connection for the next send with this key. */
   put(key: string, connection: Connection): void {
+    if (this.#disposed) connection.close();
     if (!connection.isOpen()) return;
     this.#idle.set(connection, key);
     connection.onClose = () => this.#idle.delete(connection);
-    const [oldest] = this.#idle.keys();
-    if (this.#disposed) connection.close();
-    else if (this.#idle.size > this.#maxIdle) oldest?.close();
+    if (this.#idle.size > this.#maxIdle) this.#closeOne();
   }
 
   /** Closes all idle connections, and those that come later. */
   [Symbol.dispose](): void {
     this.#disposed = true;
     for (const connection of this.#idle.keys()) connection.close();
+  }
+
+  /** The oldest of the key that has most, so that one caller does not take the room of all others. */
+  #closeOne(): void {
+    const byKey = Map.groupBy(this.#idle.keys(), (connection) => this.#idle.get(connection));
+    const [largest] = [...byKey.values()].toSorted((a, b) => b.length - a.length);
+    const oldest = largest?.[0];
+    if (!oldest) return;
+    // Its socket reports the end later.
+    this.#idle.delete(oldest);
+    oldest.close();
   }
 }

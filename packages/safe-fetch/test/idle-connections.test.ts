@@ -63,6 +63,16 @@ test("[SSRF] idle connections are bounded in all, the least recently used is clo
   expect((await sendWith("key-0")).timings.reused).toBe(false);
 });
 
+test("[SSRF] the bound holds for simultaneous sends, and a key with many connections leaves the others theirs", async () => {
+  await using receiver = await httpReceiver((_request, response) => response.end("ok"));
+  await using safeFetch = loopbackFetch({ maxIdleConnections: 3 });
+  const sendWith = (reuseKey: string) => safeFetch.send(post(urlOf(receiver), { reuseKey }));
+  await sendWith("small");
+  await Promise.all(Array.from({ length: 20 }, () => sendWith("large")));
+  await eventually(() => receiver.open.size === 3);
+  expect((await sendWith("small")).timings.reused).toBe(true);
+});
+
 test("[SSRF] idle connections close after the idle time, and all of them when disposed", async () => {
   await using receiver = await httpReceiver((_request, response) => response.end("ok"));
   await using brief = loopbackFetch({ idleTimeoutMs: 20 });
