@@ -46,6 +46,7 @@ async function startServer(failing: (call: "start" | "read") => boolean = () => 
   const stored: Event[] = [];
   const starts: StartTurnRequest[] = [];
   const seen = { reads: 0, followed: [] as bigint[] };
+  const turn = { isOver: false };
   const mayFail = (call: "start" | "read") => {
     if (failing(call)) throw new ConnectError("the process has ended", Code.Unavailable);
   };
@@ -63,10 +64,12 @@ async function startServer(failing: (call: "start" | "read") => boolean = () => 
           readEvents({ position }) {
             seen.reads += 1;
             mayFail("read");
-            const after = position?.afterEventId ?? 0n;
+            const last = stored.at(-1)?.id ?? 0n;
+            const { afterEventId = 0n } = position ?? {};
+            const after = afterEventId > last ? last : afterEventId;
             const rest = stored.filter(({ id = 0n }) => id > after);
             const events = rest.slice(0, PAGE);
-            const isOver = events.at(-1)?.event?.case === "done";
+            const isOver = turn.isOver || events.at(-1)?.event?.case === "done";
             const more = isOver ? ReadMore.NOTHING : rest.length > PAGE ? ReadMore.STORED : ReadMore.LIVE;
             return {
               chat: rowOf(starts.length),
@@ -92,6 +95,7 @@ async function startServer(failing: (call: "start" | "read") => boolean = () => 
     stored,
     starts,
     seen,
+    turn,
     publish(...events: Event[]): void {
       const message = create(ChatEventsSchema, { turn: TURN, events });
       bus.nc.publish(chatEventsSubject({ workspaceId, chatId: "c" }), toBinary(ChatEventsSchema, message));
@@ -238,12 +242,27 @@ test("[CHAT] a gateway that stops ends its streams without done, so that clients
   expect(response.complete).toBe(false);
 });
 
-test("[CHAT-16] a silent stream gets a comment every 15 s", async () => {
+test("[CHAT] a stream goes on after the last id of a database that was restored from an older backup", async () => {
+  await using server = await startServer();
+  server.stored.push(...upTo(3).map((id) => message(id, "a")));
+  const response = await server.open();
+  const read = reading(response);
+  await eventually(() => expect(read.ids).toEqual(upTo(3)));
+  const readsBefore = server.seen.reads;
+  server.stored.length = 1;
+  await eventually(() => expect(server.seen.reads).toBeGreaterThan(readsBefore));
+  server.stored.push(done(2));
+  await once(response, "end");
+  expect(read.ids).toEqual([1, 2, 3, 2]);
+});
+
+test("[CHAT-16] a silent stream gets a comment every 15 s, and ends although the end of its turn had no event and was lost", async () => {
   await using server = await startServer();
   server.stored.push(message(1, "a"));
   const response = await server.open();
   const read = reading(response);
   await eventually(() => read.text.includes(": heartbeat\n"), { deadlineMs: 40_000 });
   expect(read.text).toMatch(/^: open\nretry: \d+\nid: 1\nevent: message\n/);
-  response.destroy();
+  server.turn.isOver = true;
+  await once(response, "end");
 });

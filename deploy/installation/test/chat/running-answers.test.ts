@@ -81,6 +81,18 @@ test("[CHAT-45] a resume shows the rest as it arrives, and one with follow=false
   expect(await turnsOf("resume")).toBe(1);
 });
 
+test("[CHAT-19] a resume after an id that the chat does not have yet shows what follows, and ends with the answer", async () => {
+  const stream = await begun("above");
+  const resumed = await door.resume({ chat_id: "above", last_event_id: "1000000" });
+  story.finish();
+  const rest = await resumed.ended;
+  const { ids } = stream;
+  await stream.ended;
+  expect(textOf(rest)).toContain(LAST_WORD);
+  expect(rest.at(-1)).toMatchObject({ id: ids.at(-1), event: "done", data: { resumed: true } });
+  expect(ids).toEqual(expect.arrayContaining(resumed.ids));
+});
+
 test("[CHAT] an EventSource that connects again gets the rest without another turn, then 204", async () => {
   const parameters = { chat_id: "event-source", message: "tell a story" };
   const stream = await begun("event-source");

@@ -14,6 +14,8 @@ export const readEvents: Handler<Context, typeof ChatService.method.readEvents> 
   const chat = await turns.find(chatOf(call, chatId));
   if (chat === "forbidden") throw forbidden();
   if (!chat) return { position, more: ReadMore.NOTHING };
+  // Of a backup that was restored since, or invented: continues after the last event.
+  if (position.afterEventId > chat.lastEventId) position.afterEventId = BigInt(chat.lastEventId);
   try {
     const page =
       position.turn === "" ? await chatPage(pool, chat, position, now()) : await turnPage(pool, chat, position);
