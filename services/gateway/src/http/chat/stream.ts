@@ -10,7 +10,7 @@ import { readChat } from "./read-chat.ts";
 import { idempotencyKeyOf, lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { resumeReconnected } from "./resume.ts";
 import { SseStream } from "./sse-stream.ts";
-import { endFailed, NO_TIMEOUT } from "./upstream.ts";
+import { endFailed } from "./upstream.ts";
 
 /** [CHAT-15] [CHAT-16] GET /chat/stream: one message, and the answer as events. */
 export async function streamAnswer(
@@ -39,7 +39,7 @@ async function relay(context: ChatContext, sse: SseStream, admitted: Admitted<St
   const clientMessageId = message.clientMessageId || randomUUID();
   const start = async (options: CallOptions) => {
     const request = { ...message, chatId, clientMessageId };
-    const { first } = await context.chat.startTurn(request, { ...options, timeoutMs: NO_TIMEOUT });
+    const { first } = await context.chat.startTurn(request, options);
     if (first?.position && after > first.position.afterEventId) first.position.afterEventId = BigInt(after);
     return first;
   };

@@ -15,7 +15,7 @@ import { sendResponse } from "../key-api.ts";
 import type { ChatContext } from "./context.ts";
 import type { SseStream } from "./sse-stream.ts";
 
-/** Without a limit of time: an answer takes as long as its model. */
+/** Without a limit of time: a whole answer takes as long as its model, and an upload as long as its client. */
 export const NO_TIMEOUT = 0;
 
 /** Failures of the connection or of the process at its other end, after which the same call may succeed. */
