@@ -98,6 +98,7 @@ export async function createContext(
       turnsPerWorkspace,
       bus,
       now,
+      onError: (error) => log.error({ err: error }, "published events of a chat could not be read"),
       localWorker: () => localWorker.current,
     }),
     localWorker,

@@ -96,7 +96,14 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
     return service;
   }
   for (const roles of setup.instances ?? [ROLES]) await start(roles);
-  const turns = createTurns({ pool, queuePool, turnsPerWorkspace: config.turnsPerWorkspace, bus, now });
+  const turns = createTurns({
+    pool,
+    queuePool,
+    turnsPerWorkspace: config.turnsPerWorkspace,
+    bus,
+    now,
+    onError: console.error,
+  });
   const { workspaceId } = tools;
   const userId = randomUUID();
   const events = async (chat: number) => (await readEvents(pool, chat, 0, ALL)).events.map(({ event }) => event);

@@ -20,6 +20,7 @@ interface StopDependencies {
   publish: PublishEvents;
   announceTurns: AnnounceTurns;
   now: () => Date;
+  onError: (error: unknown) => void;
 }
 
 /**
@@ -27,13 +28,13 @@ interface StopDependencies {
  * 10 s is a deadline_exceeded error; it is still stopped, as soon as its worker or another one can.
  */
 export async function stopTurn(deps: StopDependencies, chat: number): Promise<boolean> {
-  const { pool, bus } = deps;
+  const { pool, bus, onError } = deps;
   const turn = await findCurrentTurn(pool, chat);
   if (!turn) return false;
   if (turn.status === "ready" && (await stopReady(deps, turn))) return true;
   if (!(await requestStop(pool, turn.id))) return false;
   announceStop(bus, turn.id);
-  if (await untilEnded({ pool, bus }, turn, turn, AbortSignal.timeout(STOPPED_WITHIN_MS))) return true;
+  if (await untilEnded({ pool, bus, onError }, turn, turn, AbortSignal.timeout(STOPPED_WITHIN_MS))) return true;
   throw new ConnectError("the turn has not ended yet; it will be stopped", Code.DeadlineExceeded);
 }
 

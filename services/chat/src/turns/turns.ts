@@ -65,6 +65,7 @@ interface TurnsOptions {
   turnsPerWorkspace: number;
   bus: Bus;
   now: () => Date;
+  onError: (error: unknown) => void;
   /** The worker in this process, unless there is none or it takes no more turns. */
   localWorker?: () => LocalWorker | undefined;
 }
@@ -72,7 +73,15 @@ interface TurnsOptions {
 /** Beyond this one claim for many turns costs less than a claim for each. */
 const MAX_STARTS_THAT_CLAIM = 4;
 
-export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, localWorker }: TurnsOptions): Turns {
+export function createTurns({
+  pool,
+  queuePool,
+  turnsPerWorkspace,
+  bus,
+  now,
+  onError,
+  localWorker,
+}: TurnsOptions): Turns {
   const startIn = Object.fromEntries(
     LANES.map((lane) => [lane, createStartStore(queuePool, lane, laneQueue(lane, turnsPerWorkspace))]),
   ) as Record<Lane, ReturnType<typeof createStartStore>>;
@@ -115,7 +124,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
   }
   return {
     find,
-    untilEnded: (turn, chat, signal) => untilEnded({ pool, bus }, turn, chat, signal),
+    untilEnded: (turn, chat, signal) => untilEnded({ pool, bus, onError }, turn, chat, signal),
     async start(request) {
       const { outcome, claimed, userEvent } = await inQueue(request.workspaceId, () => store(request));
       if (outcome.kind === "started" && outcome.turn.status === "ready") {
@@ -128,7 +137,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
     async stop(request) {
       const chat = await find(request);
       if (chat === "forbidden") return "forbidden";
-      return chat ? stopTurn({ pool, bus, stopReady, publish, announceTurns, now }, chat.id) : false;
+      return chat ? stopTurn({ pool, bus, stopReady, publish, announceTurns, now, onError }, chat.id) : false;
     },
     async reset(request) {
       const end = storedEvent(doneEvent(create(TurnReceiptSchema)));

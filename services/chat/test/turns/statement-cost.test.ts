@@ -56,7 +56,7 @@ test("[NFR] no statement of a turn reads more when the tables have become long s
   const pipeline = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   const [pool, queuePool] = [countingPool(plain, read), countingPool(pipeline, read)];
   const { now } = rig.clock;
-  const turns = createTurns({ pool, queuePool, turnsPerWorkspace, bus: rig.bus, now });
+  const turns = createTurns({ pool, queuePool, turnsPerWorkspace, bus: rig.bus, now, onError: console.error });
   const queue = laneQueue("chat", turnsPerWorkspace);
   const [claim, leases] = [createClaimStore(queuePool, "chat", queue), createLeaseStore(queuePool, "chat", queue)];
   const endTurn = createEndTurn(queuePool, "chat", queue);

@@ -1,6 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import { type ChatName, type ChatSubscription, chatEventsSubject, followChat } from "@toolgate/event-bus/chat-events";
 import type { Bus } from "@toolgate/event-bus/connect";
+import type { ChatEvents } from "@toolgate/gen/toolgate/chat/v1/chat_events_pb";
 import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
@@ -51,9 +52,12 @@ export class LiveChats implements Disposable {
 
   #subscribe(subject: string, chat: ChatName): LiveChat {
     const readers = new Set<LiveReader>();
-    const subscription = followChat(this.#options.bus, chat, (published, bytes) => {
+    const { bus, log } = this.#options;
+    const receive = (published: ChatEvents, bytes: number) => {
       for (const reader of readers) reader.receive(published, bytes);
-    });
+    };
+    const onError = (error: unknown) => log.error({ err: error }, "published events of a chat could not be read");
+    const subscription = followChat(bus, chat, receive, onError);
     const live = { readers, subscription };
     this.#chats.set(subject, live);
     return live;
