@@ -21,6 +21,8 @@ type SandboxServerOptions = {
   /** SHA-256 of each token that is admitted, in hexadecimal digits: this process does not know the tokens themselves. */
   tokenHashes: readonly string[];
   isolation: Isolation;
+  /** It refuses further ones. */
+  maxProcesses?: number;
   /** Absent: without encryption. */
   tls?: ProcessTls | undefined;
 };
@@ -31,7 +33,7 @@ export type SandboxServer = AsyncDisposable & {
   drain: () => Promise<void>;
 };
 
-/** A tool-runner has about 35; this many would be a mistake. */
+/** Of all tool-runners together. */
 const MAX_PROCESSES = 512;
 const BEARER = "Bearer ";
 
@@ -40,14 +42,16 @@ const BEARER = "Bearer ";
  * request, its output that of the response. When either side ends the connection, the process ends.
  */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
-  const { host, port, isolation, tls } = options;
+  const { host, port, isolation, maxProcesses = MAX_PROCESSES, tls } = options;
   const expected = options.tokenHashes.map((hash) => Buffer.from(hash, "hex"));
   const sessions = new Set<Http2Session>();
+  let processes = 0;
   const http2 = { settings: { initialWindowSize: WINDOW_BYTES, maxConcurrentStreams: 1 } };
   const secure = tls && createSecureServer({ ...http2, ...tls.serverOptions() });
   if (secure) tls?.follow(secure);
   const server = secure ?? createServer(http2);
-  server.maxConnections = MAX_PROCESSES;
+  // Those above are closed without an answer, so there is room for the ones that get a 503.
+  server.maxConnections = 2 * maxProcesses;
   server.on("session", (session) => {
     sessions.add(session);
     keepAlive(session, () => true);
@@ -57,8 +61,12 @@ export async function startSandboxServer(options: SandboxServerOptions): Promise
   server.on("stream", (stream: ServerHttp2Stream, headers) => {
     stream.on("error", () => {});
     if (!isAdmitted(headers, expected)) return stream.respond({ ":status": 401 }, { endStream: true });
+    if (processes >= maxProcesses) return stream.respond({ ":status": 503 }, { endStream: true });
     try {
-      serve(stream, isolation);
+      serve(stream, isolation, () => {
+        processes -= 1;
+      });
+      processes += 1;
     } catch {
       // For lack of file descriptors, for example.
       stream.respond({ ":status": 503 }, { endStream: true });
@@ -81,11 +89,12 @@ export async function startSandboxServer(options: SandboxServerOptions): Promise
   };
 }
 
-function serve(stream: ServerHttp2Stream, isolation: Isolation): void {
+function serve(stream: ServerHttp2Stream, isolation: Isolation, onEnd: () => void): void {
   let end: ProcessEnd | undefined;
   const process = new LocalProcess(isolation, {
     onEnd: (ended) => {
       end = ended;
+      onEnd();
       stream.end();
     },
   });
