@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:http2";
 import { createServer } from "node:net";
 import { listen } from "@toolgate/service-host/process/listen";
 import { expect, test } from "vitest";
@@ -43,4 +45,15 @@ test("[TOOL-2] processes start at another address while one closes its connectio
   await using other = await startServer();
   await runForWorkspaces([urlOf(port), other]);
   silent.close();
+});
+
+test("[TOOL-2] a sandbox process closes the connection of someone whom it refuses", async () => {
+  await using server = await startServer();
+  const session = connect(server.url);
+  const closed = once(session, "close");
+  const stream = session.request({ ":method": "POST", authorization: "Bearer wrong" });
+  stream.on("error", () => {});
+  const [headers] = await once(stream, "response");
+  expect(headers[":status"]).toBe(401);
+  await closed;
 });
