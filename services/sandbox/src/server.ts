@@ -21,6 +21,8 @@ type SandboxServerOptions = {
   /** SHA-256 of each token that is admitted, in hexadecimal digits: this process does not know the tokens themselves. */
   tokenHashes: readonly string[];
   isolation: Isolation;
+  /** It refuses further ones. */
+  maxProcesses?: number;
   /** Absent: without encryption. */
   tls?: ProcessTls | undefined;
 };
@@ -31,8 +33,10 @@ export type SandboxServer = AsyncDisposable & {
   drain: () => Promise<void>;
 };
 
-/** A tool-runner has about 35; this many would be a mistake. */
+/** Of all tool-runners together. */
 const MAX_PROCESSES = 512;
+/** A connection that has no process after this long is ended. */
+const ADMIT_MS = 5_000;
 const BEARER = "Bearer ";
 
 /**
@@ -40,28 +44,40 @@ const BEARER = "Bearer ";
  * request, its output that of the response. When either side ends the connection, the process ends.
  */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
-  const { host, port, isolation, tls } = options;
+  const { host, port, isolation, maxProcesses = MAX_PROCESSES, tls } = options;
   const expected = options.tokenHashes.map((hash) => Buffer.from(hash, "hex"));
-  const sessions = new Set<Http2Session>();
+  /** Each with what ends it while it has no process. */
+  const sessions = new Map<Http2Session | undefined, NodeJS.Timeout>();
+  let processes = 0;
   const http2 = { settings: { initialWindowSize: WINDOW_BYTES, maxConcurrentStreams: 1 } };
   const secure = tls && createSecureServer({ ...http2, ...tls.serverOptions() });
   if (secure) tls?.follow(secure);
   const server = secure ?? createServer(http2);
-  server.maxConnections = MAX_PROCESSES;
+  // Those above are closed without an answer, so there is room for the ones that get a 503.
+  server.maxConnections = 2 * maxProcesses;
   server.on("session", (session) => {
-    sessions.add(session);
+    const late = setTimeout(() => session.destroy(), ADMIT_MS);
+    sessions.set(session, late);
     keepAlive(session, () => true);
     session.on("error", () => {});
-    session.on("close", () => sessions.delete(session));
+    session.on("close", () => {
+      clearTimeout(late);
+      sessions.delete(session);
+    });
   });
   server.on("stream", (stream: ServerHttp2Stream, headers) => {
     stream.on("error", () => {});
-    if (!isAdmitted(headers, expected)) return stream.respond({ ":status": 401 }, { endStream: true });
+    if (!isAdmitted(headers, expected)) return refuse(stream, 401);
+    if (processes >= maxProcesses) return refuse(stream, 503);
     try {
-      serve(stream, isolation);
+      serve(stream, isolation, () => {
+        processes -= 1;
+      });
+      processes += 1;
+      clearTimeout(sessions.get(stream.session));
     } catch {
       // For lack of file descriptors, for example.
-      stream.respond({ ":status": 503 }, { endStream: true });
+      refuse(stream, 503);
     }
   });
   const bound = await listen(server, host, port);
@@ -70,22 +86,30 @@ export async function startSandboxServer(options: SandboxServerOptions): Promise
     port: bound,
     async drain() {
       const closed = close();
-      for (const session of sessions) session.close();
+      for (const session of sessions.keys()) session?.close();
       await closed;
     },
     async [Symbol.asyncDispose]() {
       const closed = close();
-      for (const session of sessions) session.destroy();
+      for (const session of sessions.keys()) session?.destroy();
       await closed;
     },
   };
 }
 
-function serve(stream: ServerHttp2Stream, isolation: Isolation): void {
+function refuse(stream: ServerHttp2Stream, status: number): void {
+  const { session } = stream;
+  stream.respond({ ":status": status }, { endStream: true });
+  stream.close();
+  session?.close();
+}
+
+function serve(stream: ServerHttp2Stream, isolation: Isolation, onEnd: () => void): void {
   let end: ProcessEnd | undefined;
   const process = new LocalProcess(isolation, {
     onEnd: (ended) => {
       end = ended;
+      onEnd();
       stream.end();
     },
   });

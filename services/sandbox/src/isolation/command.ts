@@ -15,7 +15,7 @@ export type Machine = {
 
 /** Processes and threads; the engine has one for each core. */
 const MAX_PROCESSES = 256;
-/** More than the progress file needs. */
+/** A child writes no files. */
 const MAX_FILE_BYTES = 64 * 1024;
 
 /** Mounts a root with read-only views of the given paths and an own /proc, then runs the command in it. */

@@ -9,8 +9,7 @@
  * - *network*: an empty network namespace.
  * - *processes*: it sees no process but its own.
  * - *files*: it sees only the system's programs and libraries, Node, its own sources and isolated-vm, all read-only.
- * - *seccomp*: a filter refuses the system calls in `seccomp/system-calls.ts`, and those in `child-calls.ts`: it makes no
- *   processes, namespaces or sockets, signals no process, and changes no file.
+ * - *seccomp*: a filter refuses the system calls in `seccomp/system-calls.ts`: it makes no processes, namespaces or sockets, signals no process, and changes no file.
  * - *user*: an unprivileged user of its own; for a service that is not root, a user namespace of its own.
  */
 export const LAYERS = [

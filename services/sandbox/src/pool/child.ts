@@ -52,8 +52,8 @@ export class Child implements AsyncDisposable {
   /** When it began its current step. */
   #progressAt: number;
   #isGivingBack = false;
-  /** When the first run was cancelled that it still has. */
-  #cancelledAt: number | undefined;
+  /** When each run was cancelled that it has not confirmed, the first one first. */
+  readonly #cancelled = new Map<number, number>();
   /** It has sent something that is not a frame. */
   #isBroken = false;
   /** The codes that the child knows, so that a code is sent once and not with every run. */
@@ -135,7 +135,7 @@ export class Child implements AsyncDisposable {
 
   /** The child confirms it. */
   cancel(ticket: number): void {
-    this.#cancelledAt ??= this.#now();
+    if (this.runs.has(ticket)) this.#cancelled.set(ticket, this.#now());
     this.#send(["cancel", ticket]);
   }
 
@@ -150,6 +150,7 @@ export class Child implements AsyncDisposable {
   remove(ticket: number): SandboxRun | undefined {
     const run = this.runs.get(ticket);
     this.runs.delete(ticket);
+    this.#cancelled.delete(ticket);
     if (this.#steps.length > 0) this.#steps = this.#steps.filter((step) => step.run !== run);
     if (this.runs.size === 0) this.idleSince = this.#now();
     return run;
@@ -164,16 +165,15 @@ export class Child implements AsyncDisposable {
   removeAll(): { run: SandboxRun; mayHaveBegun: boolean }[] {
     const all = [...this.runs.values()].map((run) => ({ run, mayHaveBegun: this.mayHaveBegun(run) }));
     this.runs.clear();
+    this.#cancelled.clear();
     this.#steps = [];
     return all;
   }
 
   /** Kills it when it does not confirm that it has cancelled a run. */
   checkResponse(): void {
-    if (this.#cancelledAt === undefined || this.#now() - this.#cancelledAt < CONFIRM_MS) return;
-    const hasConfirmed = [...this.runs.values()].every(({ state }) => state !== "ended");
-    if (hasConfirmed) this.#cancelledAt = undefined;
-    else this.kill("unresponsive");
+    const [first] = this.#cancelled.values();
+    if (first !== undefined && this.#now() - first >= CONFIRM_MS) this.kill("unresponsive");
   }
 
   kill(reason: Child["killedFor"]): void {

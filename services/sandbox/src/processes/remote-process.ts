@@ -21,6 +21,7 @@ type RemoteOptions = {
 };
 
 type Address = { processes: number; failedAt: number };
+type Opened = { session: ClientHttp2Session; stream: ClientHttp2Stream };
 
 /** Starts processes in the sandbox service: each at the address that has fewest of them and did not fail just now. */
 export function spawnRemotely({ addresses, token, tls }: RemoteOptions): SpawnProcess {
@@ -34,7 +35,7 @@ export function spawnRemotely({ addresses, token, tls }: RemoteOptions): SpawnPr
     const { processes, failedAt } = stateOf(address);
     return (performance.now() - failedAt < AVOID_MS ? 1_000_000 : 0) + processes;
   };
-  const open = async () => {
+  const open = async (): Promise<Opened> => {
     const [address] = (await addresses()).toSorted((a, b) => rank(a) - rank(b));
     if (address === undefined) throw new Error("SANDBOX_URL names no address");
     const state = stateOf(address);
@@ -45,16 +46,23 @@ export function spawnRemotely({ addresses, token, tls }: RemoteOptions): SpawnPr
     });
     const late = setTimeout(() => session.destroy(new Error("the sandbox process does not answer")), CONNECT_MS);
     session.once("connect", () => clearTimeout(late));
+    const stream = session.request({ ":method": "POST", authorization: `Bearer ${token}` });
+    // A sandbox process with too many connections closes further ones without a word.
+    let hasFailed = true;
+    stream.once("response", ({ ":status": status }) => {
+      hasFailed = status !== 200;
+    });
     session.once("error", () => {
-      state.failedAt = performance.now();
+      hasFailed = true;
     });
     session.once("close", () => {
       clearTimeout(late);
       state.processes -= 1;
+      if (hasFailed) state.failedAt = performance.now();
     });
-    return session;
+    return { session, stream };
   };
-  return (events) => new RemoteProcess(open, token, events);
+  return (events) => new RemoteProcess(open, events);
 }
 
 /** A process of the sandbox service: the body of a request is its input, and that of the response its output. */
@@ -67,9 +75,9 @@ class RemoteProcess implements EngineProcess {
   #isKilled = false;
   #end: ProcessEnd = { signal: null, code: null, stderr: "the sandbox process is gone" };
 
-  constructor(open: () => Promise<ClientHttp2Session>, token: string, events: ProcessEvents) {
+  constructor(open: () => Promise<Opened>, events: ProcessEvents) {
     open().then(
-      (session) => this.#use(session, token, events),
+      (opened) => this.#use(opened, events),
       (error: unknown) => this.#close(String(error), events),
     );
   }
@@ -84,17 +92,16 @@ class RemoteProcess implements EngineProcess {
     this.#session?.destroy();
   }
 
-  #use(session: ClientHttp2Session, token: string, events: ProcessEvents): void {
+  #use({ session, stream }: Opened, events: ProcessEvents): void {
     this.#session = session;
     let failure: string | undefined;
     keepAlive(session, () => true);
     session.on("error", (error: Error) => {
       failure = String(error);
     });
-    session.on("goaway", () => events.onDraining?.());
-    const stream = session.request({ ":method": "POST", authorization: `Bearer ${token}` });
     stream.on("response", ({ ":status": status }) => {
-      if (status !== 200) session.destroy(new Error(`the sandbox process answered ${status}`));
+      if (status === 200) session.on("goaway", () => events.onDraining?.());
+      else session.destroy(new Error(`the sandbox process answered ${status}`));
     });
     stream.on("data", events.onData);
     stream.on("trailers", (trailers) => {

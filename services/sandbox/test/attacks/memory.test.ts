@@ -149,7 +149,7 @@ describe("memory of runs", () => {
     });
   });
 
-  it("[FAIR-4] a run that exceeds its memory is charged for the time until then", async () => {
+  it("[FAIR-4] a run that exceeds its memory reports the CPU time that it used until then", async () => {
     await using pool = openPool();
     const limits = { cpuMs: 10_000 };
     const fill = handler("for (const kept = []; ; ) kept.push(new Array(10_000).fill(1))");
