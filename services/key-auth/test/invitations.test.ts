@@ -123,7 +123,8 @@ test("[MGMT] members, faulty addresses and more than 100 people cannot be invite
 test("[MGMT-4] tokens are stored as hashes, and guesses of them count as failed logins of the network", async () => {
   const admin = await newAdmin();
   const { token } = await invite(admin);
-  const { path } = await keyAuth.members.createPasswordLink({ userId: admin.userId }, admin);
+  const { userId } = await newAdmin(admin.workspace);
+  const { path } = await keyAuth.members.createPasswordLink({ userId }, admin);
   const stored = await keyAuth.pool.query(
     "select i::text as row from key_auth.invitations i union all select l::text from key_auth.password_links l",
   );

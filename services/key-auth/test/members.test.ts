@@ -161,12 +161,14 @@ test("[MGMT-4] a password link works once, for a day, and until the next one or 
   expect(await reset(expired)).toBe(Code.NotFound);
 });
 
-test("[MGMT-4] a password link opens nothing that the admin does not manage", async () => {
+test("[MGMT-4] a password link opens nothing that the admin does not manage, and not the admin's own account", async () => {
   const admin = await addUser("admin");
   const elsewhere = await addUser("admin");
   const shared = await addUser("member", admin.workspace);
   await provision(keyAuth.pool, { ...shared, workspace: elsewhere.workspace, role: "manager" });
   const refused = await keyAuth.members.createPasswordLink({ userId: shared.userId }, admin).catch(ConnectError.from);
   expect(refused).toMatchObject({ code: Code.FailedPrecondition });
+  const own = await keyAuth.members.createPasswordLink({ userId: admin.userId }, admin).catch(ConnectError.from);
+  expect(own).toMatchObject({ rawMessage: "change your own password at Your account", code: Code.FailedPrecondition });
   expect((await actionsOf(admin)).join()).not.toContain("password.link");
 });

@@ -27,6 +27,10 @@ export const createPasswordLink: Handler<Context, typeof MemberService.method.cr
   const { token, tokenHash } = newToken();
   return inTransaction(pool, async (client) => {
     const { userId, email } = await memberOf(client, principal, request.userId);
+    // A session alone must not be enough to choose a new password.
+    if (userId === actor.id) {
+      throw new ConnectError("change your own password at Your account", Code.FailedPrecondition);
+    }
     // Nobody gives the member a role meanwhile.
     await lockUser(client, userId);
     if (await belongsElsewhere(client, userId, actor.id)) {
