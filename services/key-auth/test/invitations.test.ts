@@ -67,14 +67,21 @@ test("[MGMT-4] whoever belongs to a workspace accepts with their own password: a
   expect(await membershipsOf(other.email, other.password)).toHaveLength(2);
 });
 
-test("[MGMT] somebody who was removed everywhere is invited again and chooses a new password", async () => {
+test("[MGMT-4] somebody who was removed everywhere is invited again and chooses a new password, which ends the sessions of the old one", async () => {
   const admin = await newAdmin();
   const first = await invite(admin);
   await accept(first.token);
   const { members } = await keyAuth.members.listMembers({ search: first.email }, admin);
   await keyAuth.members.removeMember({ userId: members[0]?.userId ?? "" }, admin);
+  const { token: old } = await keyAuth.sessions().login({ email: first.email, password: PASSWORD });
   const second = await invite(admin, first.email, Role.MEMBER);
   await accept(second.token, "another password");
+  expect(await codeOf(keyAuth.sessions().authorize({ token: old, workspace: admin.workspace }))).toBe(
+    Code.Unauthenticated,
+  );
+  const { entries } = await keyAuth.audit.listAuditEntries({}, keyAuth.as("admin", admin.workspaceId));
+  const reset = entries.filter(({ action }) => action === "password.reset");
+  expect(reset).toMatchObject([{ actor: first.email, target: first.email }]);
   expect(await membershipsOf(first.email, "another password")).toMatchObject([{ role: Role.MEMBER }]);
   expect(await codeOf(membershipsOf(first.email))).toBe(Code.Unauthenticated);
 });
@@ -116,7 +123,8 @@ test("[MGMT] members, faulty addresses and more than 100 people cannot be invite
 test("[MGMT-4] tokens are stored as hashes, and guesses of them count as failed logins of the network", async () => {
   const admin = await newAdmin();
   const { token } = await invite(admin);
-  const { path } = await keyAuth.members.createPasswordLink({ userId: admin.userId }, admin);
+  const { userId } = await newAdmin(admin.workspace);
+  const { path } = await keyAuth.members.createPasswordLink({ userId }, admin);
   const stored = await keyAuth.pool.query(
     "select i::text as row from key_auth.invitations i union all select l::text from key_auth.password_links l",
   );

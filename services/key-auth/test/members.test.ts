@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
 import { principalHeaders } from "@toolgate/testbed/principals";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { changeRole } from "../src/members/change-role.ts";
 import { provision } from "../src/operator/provision.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
 
@@ -161,12 +163,42 @@ test("[MGMT-4] a password link works once, for a day, and until the next one or 
   expect(await reset(expired)).toBe(Code.NotFound);
 });
 
-test("[MGMT-4] a password link opens nothing that the admin does not manage", async () => {
+test("[MGMT-4] a password link opens nothing that the admin does not manage, and not the admin's own account", async () => {
   const admin = await addUser("admin");
   const elsewhere = await addUser("admin");
   const shared = await addUser("member", admin.workspace);
   await provision(keyAuth.pool, { ...shared, workspace: elsewhere.workspace, role: "manager" });
   const refused = await keyAuth.members.createPasswordLink({ userId: shared.userId }, admin).catch(ConnectError.from);
   expect(refused).toMatchObject({ code: Code.FailedPrecondition });
+  const own = await keyAuth.members.createPasswordLink({ userId: admin.userId }, admin).catch(ConnectError.from);
+  expect(own).toMatchObject({ rawMessage: "change your own password at Your account", code: Code.FailedPrecondition });
   expect((await actionsOf(admin)).join()).not.toContain("password.link");
+});
+
+test("[MGMT-4] an admin whose role is being taken makes no link, in this workspace or for a member of another one", async () => {
+  const admin = await addUser("admin");
+  const former = await addUser("admin", admin.workspace);
+  const { userId } = await addUser("member", admin.workspace);
+  const elsewhere = await addUser("admin");
+  const shared = await addUser("member", admin.workspace);
+  await provision(keyAuth.pool, { ...former, workspace: elsewhere.workspace });
+  await provision(keyAuth.pool, { ...shared, workspace: elsewhere.workspace });
+  /** The code of a call that begins before the role of `former` is taken, and ends after. */
+  const whileDemoted = async ({ workspaceId }: User, call: () => Promise<unknown>) => {
+    const role = { user: { id: former.userId, email: former.email }, role: "member", at: new Date() } as const;
+    const { code } = await inTransaction(keyAuth.pool, async (client) => {
+      await changeRole(client, { workspaceId, ...role, actor: { id: admin.userId, name: admin.email } });
+      const pending = codeOf(call());
+      await untilBlocked(keyAuth.pool);
+      return { code: pending };
+    });
+    await provision(keyAuth.pool, { ...former, workspace: admin.workspace });
+    return code;
+  };
+  const link = (of: string) => keyAuth.members.createPasswordLink({ userId: of }, former);
+  const invite = () => keyAuth.members.createInvitation({ email: "ada@example.test", role: Role.ADMIN }, former);
+  expect(await whileDemoted(admin, invite)).toBe(Code.PermissionDenied);
+  expect(await whileDemoted(admin, () => link(userId))).toBe(Code.PermissionDenied);
+  expect(await codeOf(link(shared.userId))).toBeUndefined();
+  expect(await whileDemoted(elsewhere, () => link(shared.userId))).toBe(Code.FailedPrecondition);
 });

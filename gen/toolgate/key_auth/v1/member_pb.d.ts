@@ -613,7 +613,7 @@ export declare const MemberService: GenService<{
   },
   /**
    * Makes the link by which the member chooses a new password within 24 hours; an earlier one stops working. Fails with
-   * failed_precondition when the member belongs to a workspace that the caller is not an admin of.
+   * failed_precondition for the caller, and for a member of a workspace that the caller is not an admin of.
    *
    * @generated from rpc toolgate.key_auth.v1.MemberService.CreatePasswordLink
    */

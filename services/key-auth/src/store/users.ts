@@ -50,8 +50,12 @@ export async function replacePasswordHash(
 }
 
 /** The row stays locked until the transaction ends, so that no session starts meanwhile. */
-export async function lockUser(db: Queryable, id: string): Promise<void> {
-  await db.query("select from key_auth.users where id = $1 for no key update", [id]);
+export function lockUser(db: Queryable, id: string): Promise<void> {
+  return lockUsers(db, [id]);
+}
+
+export async function lockUsers(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.query("select from key_auth.users where id = any($1) order by id for no key update", [ids]);
 }
 
 export async function setPasswordHash(db: Queryable, userId: string, passwordHash: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Member } from "@toolgate/gen/toolgate/key_auth/v1/member_pb";
 import { useState } from "react";
+import { useSession } from "../../rpc/use-session.ts";
 import { MEMBERS, ROLES } from "../../text/en/members.ts";
 import { Button } from "../../ui/button.tsx";
 import { Facts, Panel } from "../../ui/page/panel.tsx";
@@ -17,6 +18,7 @@ interface MemberPanelProps {
 
 export function MemberPanel({ of, onClose, onChanged }: MemberPanelProps) {
   const [dialog, setDialog] = useState<keyof typeof DIALOGS>();
+  const session = useSession();
   const Dialog = dialog && DIALOGS[dialog];
   return (
     <Panel
@@ -26,7 +28,7 @@ export function MemberPanel({ of, onClose, onChanged }: MemberPanelProps) {
         <>
           <Button onClick={() => setDialog("role")}>{MEMBERS.changeRole}</Button>
           <Button onClick={() => setDialog("sessions")}>{MEMBERS.signOut}</Button>
-          <Button onClick={() => setDialog("password")}>{MEMBERS.resetPassword}</Button>
+          {of.email !== session.email && <Button onClick={() => setDialog("password")}>{MEMBERS.resetPassword}</Button>}
           <Button kind="danger" onClick={() => setDialog("remove")}>
             {MEMBERS.remove}
           </Button>

@@ -6,8 +6,9 @@ import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { hashPassword, passwordFault } from "../../domain/password.ts";
 import { changeRole } from "../../members/change-role.ts";
+import { setPassword } from "../../members/set-password.ts";
 import { findInvitation, type OpenInvitation } from "../../store/invitations.ts";
-import { insertUser, lockUser, setPasswordHash } from "../../store/users.ts";
+import { insertUser, lockUser } from "../../store/users.ts";
 import { lockMembers } from "../../store/workspaces.ts";
 import { invalid } from "../errors.ts";
 import { checkPassword, countedForLink, countedForLogin, holderOf } from "../sessions/check-password.ts";
@@ -34,7 +35,12 @@ export const acceptInvitation: Handler<Context, typeof MemberService.method.acce
     const id = await ensureUser(client, invitation, passwordHash);
     const user = { id, email };
     const actor = { id, name: email };
-    await changeRole(client, { workspaceId, user, role, actor, at: now(), action: "invitation.accept" });
+    const at = now();
+    await changeRole(client, { workspaceId, user, role, actor, at, action: "invitation.accept" });
+    // An account that belongs to no workspace is nobody's, so it gets the password. Its audit entry needs the new membership.
+    if (invitation.userId !== null && passwordHash !== undefined) {
+      await setPassword(client, { user, passwordHash, actor, at });
+    }
     return { workspace, email };
   });
 };
@@ -64,16 +70,12 @@ async function checkedPassword(
   return context.passwordHashes(holderOf(countedForLink(call)), () => hashPassword(password), call.signal);
 }
 
-/** An account that belongs to no workspace is nobody's, so it gets the password. */
 async function ensureUser(
   client: Queryable,
   { userId, email }: OpenInvitation,
   passwordHash: string | undefined,
 ): Promise<string> {
-  if (userId !== null) {
-    if (passwordHash !== undefined) await setPasswordHash(client, userId, passwordHash);
-    return userId;
-  }
+  if (userId !== null) return userId;
   const id = randomUUID();
   if (passwordHash === undefined || !(await insertUser(client, { id, email, passwordHash }))) {
     throw changedMeanwhile();

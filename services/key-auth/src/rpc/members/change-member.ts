@@ -4,8 +4,9 @@ import { type MemberRole, type Principal, principalOf } from "@toolgate/service-
 import type { Context } from "../../context.ts";
 import { changeRole } from "../../members/change-role.ts";
 import type { Actor } from "../../store/audit.ts";
-import { findMember, type MemberRow } from "../../store/memberships.ts";
+import { findMember, findRole, type MemberRow } from "../../store/memberships.ts";
 import { uuidOrNull } from "../../store/uuid.ts";
+import { lockMembers } from "../../store/workspaces.ts";
 import { noSuchMember } from "../errors.ts";
 
 export function actorOf({ userId, email }: Principal): Actor & { id: string } {
@@ -17,6 +18,14 @@ export async function memberOf(db: Queryable, { workspaceId }: Principal, userId
   const member = await findMember(db, workspaceId, uuidOrNull(userId));
   if (!member) throw noSuchMember();
   return member;
+}
+
+/** Nobody's role changes until the transaction ends; the caller, who was an admin when the call began, still is one. */
+export async function lockMembersAsAdmin(client: Queryable, { workspaceId, userId }: Principal): Promise<void> {
+  await lockMembers(client, workspaceId);
+  if ((await findRole(client, userId, workspaceId)) !== "admin") {
+    throw new ConnectError("your role does not permit this", Code.PermissionDenied);
+  }
 }
 
 /** Gives a member another role, or removes them. */

@@ -11,10 +11,9 @@ import { insertAuditEntry } from "../../store/audit.ts";
 import { listInvitations, saveInvitation } from "../../store/invitations.ts";
 import { findRole } from "../../store/memberships.ts";
 import { findUserByEmail } from "../../store/users.ts";
-import { lockMembers } from "../../store/workspaces.ts";
 import { invalid } from "../errors.ts";
 import { memberRoleOf } from "../sessions/session.ts";
-import { actorOf } from "./change-member.ts";
+import { actorOf, lockMembersAsAdmin } from "./change-member.ts";
 import { invitationMessage } from "./list-invitations.ts";
 
 const VALID_FOR_MS = 7 * 86_400_000;
@@ -34,7 +33,7 @@ export const createInvitation: Handler<Context, typeof MemberService.method.crea
   const at = now();
   const { token, tokenHash } = newToken();
   return inTransaction(pool, async (client) => {
-    await lockMembers(client, workspaceId);
+    await lockMembersAsAdmin(client, principal);
     await assertMayBeInvited(client, { workspaceId, email, at });
     const actor = actorOf(principal);
     const expiresAt = new Date(at.getTime() + VALID_FOR_MS);

@@ -9,8 +9,8 @@ import { newToken } from "../../login/tokens.ts";
 import { insertAuditEntry } from "../../store/audit.ts";
 import { belongsElsewhere } from "../../store/memberships.ts";
 import { savePasswordLink } from "../../store/password-links.ts";
-import { lockUser } from "../../store/users.ts";
-import { actorOf, memberOf } from "./change-member.ts";
+import { lockUsers } from "../../store/users.ts";
+import { actorOf, lockMembersAsAdmin, memberOf } from "./change-member.ts";
 
 const VALID_FOR_MS = 24 * 3_600_000;
 
@@ -26,9 +26,14 @@ export const createPasswordLink: Handler<Context, typeof MemberService.method.cr
   const expiresAt = new Date(at.getTime() + VALID_FOR_MS);
   const { token, tokenHash } = newToken();
   return inTransaction(pool, async (client) => {
+    await lockMembersAsAdmin(client, principal);
     const { userId, email } = await memberOf(client, principal, request.userId);
-    // Nobody gives the member a role meanwhile.
-    await lockUser(client, userId);
+    // A session alone must not be enough to choose a new password.
+    if (userId === actor.id) {
+      throw new ConnectError("change your own password at Your account", Code.FailedPrecondition);
+    }
+    // Nobody changes a role of the two in another workspace meanwhile.
+    await lockUsers(client, [userId, actor.id]);
     if (await belongsElsewhere(client, userId, actor.id)) {
       const message = `${email} belongs to a workspace that you are not an admin of: ask an operator for a new password`;
       throw new ConnectError(message, Code.FailedPrecondition);
