@@ -2,9 +2,12 @@ import { randomUUID } from "node:crypto";
 import { Code } from "@connectrpc/connect";
 import { ModelFault, ModelProvider } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openAiCompatibleModel } from "../../src/models/openai-compatible.ts";
+import { tryModel } from "../../src/models/try-model.ts";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
 import type { Script } from "../model-servers/script.ts";
 import { startAnthropicServer, startOpenAiServer } from "../model-servers/server.ts";
+import { settings } from "../models/providers.ts";
 import { clientsOf } from "./clients.ts";
 
 const KEY = "sk-a-secret-key";
@@ -59,6 +62,13 @@ describe.each([
     const [request] = server.requests;
     expect(request?.body).toMatchObject({ model: "m", tools: [expect.anything()] });
   });
+});
+
+test("[CHAT] a server that never answers is a fault of the address, before the caller gives up", async () => {
+  await using server = await startOpenAiServer({ fault: { kind: "no-headers" } });
+  await using config = settings(server.baseUrl);
+  const fault = await tryModel(openAiCompatibleModel(config), new AbortController().signal, 100);
+  expect(fault).toEqual({ setting: "address", message: "The model's server did not finish its answer in 0.1 s." });
 });
 
 test("[CHAT] nothing at the address, and an address that is not allowed, are faults of the address", async () => {
