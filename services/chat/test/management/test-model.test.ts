@@ -15,6 +15,26 @@ const CALL: Script = { toolCalls: [{ id: "a", name: "ping", args: "{}" }] };
 const refused = (status: number, code?: string): Script => ({
   fault: { kind: "status", status, ...(code && { body: JSON.stringify({ error: { code, message: KEY } }) }) },
 });
+/** As servers write it: what, of `error`. */
+const NOT_FOUND: [string, object, ModelFault][] = [
+  [
+    "OpenAI, without /v1",
+    { message: "Invalid URL (POST /chat/completions)", type: "invalid_request_error", param: null, code: null },
+    ModelFault.ADDRESS,
+  ],
+  [
+    "OpenAI, no such model",
+    { message: "The model `m` does not exist", type: "invalid_request_error", param: null, code: "model_not_found" },
+    ModelFault.MODEL,
+  ],
+  ["Anthropic, wrong path", { type: "not_found_error", message: "Not Found" }, ModelFault.ADDRESS],
+  ["Anthropic, no such model", { type: "not_found_error", message: "model: m" }, ModelFault.MODEL],
+  [
+    "vLLM, no such model",
+    { message: "The model `m` does not exist.", type: "NotFoundError", param: "model", code: 404 },
+    ModelFault.MODEL,
+  ],
+];
 
 let rig: ChatRig;
 beforeAll(async () => {
@@ -53,6 +73,14 @@ describe.each([
     expect({ fault, error: error === "" }).toEqual({ fault: wanted, error: wanted === ModelFault.UNSPECIFIED });
     expect(requests).toBe(1);
   });
+
+  test.each(NOT_FOUND)(
+    "[CHAT] a 404 blames the model's name only if it is about it: %s",
+    async (_title, error, wanted) => {
+      const body = JSON.stringify({ error });
+      expect((await faultWith({ fault: { kind: "status", status: 404, body } })).fault).toBe(wanted);
+    },
+  );
 
   test("[CHAT] a server that refuses tools, but answers without them, is said to do so", async () => {
     await using server = await startServer(({ body: { tools } }) => (tools ? refused(400) : { text: "pong" }));
