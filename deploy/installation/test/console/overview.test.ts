@@ -10,6 +10,7 @@ const MAX_CALLS = 2;
 
 const attention = (page: Page) => page.getByRole("region", { name: "Needs attention" });
 const firstSteps = (page: Page) => page.getByRole("region", { name: "First steps" });
+const hrefOf = (page: Page, fix: string) => attention(page).getByRole("link", { name: fix }).getAttribute("href");
 const hoursOf = (page: Page, chart: string) => page.getByRole("list", { name: `${chart} by hour` });
 
 describe.skipIf(!chromium)("the overview of a workspace", () => {
@@ -75,6 +76,22 @@ describe.skipIf(!chromium)("the overview of a workspace", () => {
     await page.context().close();
   });
 
+  test("[MGMT] a failed builder leads to the models", async () => {
+    const page = await rig.open("/login", { user: rig.toolgate.account });
+    await page.route(/GetOverview$/, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      json.chats.failing = [{ name: "@builder", failures: 1 }];
+      await route.fulfill({ response, json });
+    });
+    await page.goto(`${rig.toolgate.baseUrl}/manage/`);
+    await attention(page)
+      .getByText(/^@builder gave no answer/)
+      .waitFor();
+    expect(await hrefOf(page, "Look at the models")).toBe("/manage/models");
+    await page.context().close();
+  });
+
   describe("with everything that needs attention", () => {
     beforeAll(async () => {
       await rig[Symbol.asyncDispose]();
@@ -118,6 +135,11 @@ describe.skipIf(!chromium)("the overview of a workspace", () => {
 
     test("[MGMT] each fix leads to what it is about", async () => {
       const page = await rig.open("/");
+      for (const [fix, path] of [
+        ["Change the budget", "/usage"],
+        ["Look at the assistant", "/assistants/support"],
+      ] as const)
+        expect(await hrefOf(page, fix)).toBe(`/manage${path}`);
       for (const [fix, path, shown] of [
         ["Look at the endpoint", "/webhooks", "/broken"],
         ["Look at the refused calls", "/webhooks/calls", "Orders"],

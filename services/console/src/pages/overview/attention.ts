@@ -19,6 +19,9 @@ import {
 } from "../../text/en/overview.ts";
 import { nameOf, shortResult } from "../endpoints/endpoint-status.tsx";
 
+/** It has turns, but no page among the assistants. */
+const BUILDER = "@builder";
+
 /** A sentence about something that needs attention, and where it is put right. */
 export interface Item {
   key: string;
@@ -121,8 +124,9 @@ function chatItems({ failing, tokensPerDay, tokensToday }: GetChatOverviewRespon
       tone: "bad",
       subject: name,
       text: failingAssistantText(failures, lastAt ? clockText(timestampDate(lastAt), now) : ""),
-      fix: FIXES.assistant,
-      to: `/assistants/${encodeURIComponent(name)}`,
+      ...(name === BUILDER
+        ? { fix: FIXES.models, to: "/models" }
+        : { fix: FIXES.assistant, to: `/assistants/${encodeURIComponent(name)}` }),
       search: {},
     }),
   );
@@ -133,7 +137,7 @@ function chatItems({ failing, tokensPerDay, tokensToday }: GetChatOverviewRespon
     subject: "The token budget",
     text: budgetText(tokensToday, tokensPerDay),
     fix: FIXES.budget,
-    to: "/assistants",
+    to: "/usage",
     search: {},
   };
   return [budget, ...items];

@@ -43,7 +43,8 @@ export const FIXES = {
   tools: "Show the keys",
   hook: "Look at the refused calls",
   assistant: "Look at the assistant",
-  budget: "Look at the assistants",
+  models: "Look at the models",
+  budget: "Change the budget",
   more: "Show all",
 } as const;
 
