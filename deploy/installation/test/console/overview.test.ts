@@ -76,17 +76,25 @@ describe.skipIf(!chromium)("the overview of a workspace", () => {
     await page.context().close();
   });
 
-  test("[MGMT] a failed builder leads to the models", async () => {
+  test("[MGMT] a failed builder leads to the models, and a full list is said to have more", async () => {
     const page = await rig.open("/login", { user: rig.toolgate.account });
     await page.route(/GetOverview$/, async (route) => {
       const response = await route.fetch();
       const json = await response.json();
       json.chats.failing = [{ name: "@builder", failures: 1 }];
+      json.keys.expiring = Array.from({ length: 20 }, (_, key) => ({ id: `key-${key}`, name: `Key ${key}` }));
+      json.hooks.failing = Array.from({ length: 19 }, (_, id) => ({ id: `${id}`, name: `Hook ${id}` }));
       await route.fulfill({ response, json });
     });
     await page.goto(`${rig.toolgate.baseUrl}/manage/`);
     await attention(page)
       .getByText(/^@builder gave no answer/)
+      .waitFor();
+    await attention(page)
+      .getByText(/^17\+ more keys expire/)
+      .waitFor();
+    await attention(page)
+      .getByText(/^16 more hooks/)
       .waitFor();
     expect(await hrefOf(page, "Look at the models")).toBe("/manage/models");
     await page.context().close();
