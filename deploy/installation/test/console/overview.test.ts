@@ -169,7 +169,6 @@ describe.skipIf(!chromium)("the overview of a workspace", () => {
         ["Errors", [1], "/runs", { outcome: "failed" }],
         // The endpoint may be off before it gets the last one.
         ["Deliveries", [11, 12], "/webhooks/deliveries", {}],
-        ["Answers", [1], "/runs", { entry: "chat" }],
       ] as const) {
         const links = hoursOf(page, chart).getByRole("link");
         await links.last().waitFor();
@@ -186,6 +185,15 @@ describe.skipIf(!chromium)("the overview of a workspace", () => {
         expect([Date.parse(from) % 3_600_000, Date.parse(to) - Date.parse(from)]).toEqual([0, 3_600_000]);
         await page.goBack();
       }
+      await page.context().close();
+    });
+
+    test("[MGMT] answers are counted, and lead to no log", async () => {
+      const page = await rig.open("/");
+      const answers = hoursOf(page, "Answers");
+      await answers.getByRole("img", { name: /: 1 answers$/ }).waitFor();
+      expect(await answers.getByRole("listitem").count()).toBe(24);
+      expect(await answers.getByRole("link").count()).toBe(0);
       await page.context().close();
     });
 
