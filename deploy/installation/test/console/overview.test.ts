@@ -10,6 +10,7 @@ const MAX_CALLS = 2;
 
 const attention = (page: Page) => page.getByRole("region", { name: "Needs attention" });
 const firstSteps = (page: Page) => page.getByRole("region", { name: "First steps" });
+const hrefOf = (page: Page, fix: string) => attention(page).getByRole("link", { name: fix }).getAttribute("href");
 const hoursOf = (page: Page, chart: string) => page.getByRole("list", { name: `${chart} by hour` });
 
 describe.skipIf(!chromium)("the overview of a workspace", () => {
@@ -75,6 +76,30 @@ describe.skipIf(!chromium)("the overview of a workspace", () => {
     await page.context().close();
   });
 
+  test("[MGMT] a failed builder leads to the models, and a full list is said to have more", async () => {
+    const page = await rig.open("/login", { user: rig.toolgate.account });
+    await page.route(/GetOverview$/, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      json.chats.failing = [{ name: "@builder", failures: 1 }];
+      json.keys.expiring = Array.from({ length: 20 }, (_, key) => ({ id: `key-${key}`, name: `Key ${key}` }));
+      json.hooks.failing = Array.from({ length: 19 }, (_, id) => ({ id: `${id}`, name: `Hook ${id}` }));
+      await route.fulfill({ response, json });
+    });
+    await page.goto(`${rig.toolgate.baseUrl}/manage/`);
+    await attention(page)
+      .getByText(/^@builder gave no answer/)
+      .waitFor();
+    await attention(page)
+      .getByText(/^17\+ more keys expire/)
+      .waitFor();
+    await attention(page)
+      .getByText(/^16 more hooks/)
+      .waitFor();
+    expect(await hrefOf(page, "Look at the models")).toBe("/manage/models");
+    await page.context().close();
+  });
+
   describe("with everything that needs attention", () => {
     beforeAll(async () => {
       await rig[Symbol.asyncDispose]();
@@ -118,6 +143,11 @@ describe.skipIf(!chromium)("the overview of a workspace", () => {
 
     test("[MGMT] each fix leads to what it is about", async () => {
       const page = await rig.open("/");
+      for (const [fix, path] of [
+        ["Change the budget", "/usage"],
+        ["Look at the assistant", "/assistants/support"],
+      ] as const)
+        expect(await hrefOf(page, fix)).toBe(`/manage${path}`);
       for (const [fix, path, shown] of [
         ["Look at the endpoint", "/webhooks", "/broken"],
         ["Look at the refused calls", "/webhooks/calls", "Orders"],
@@ -139,7 +169,6 @@ describe.skipIf(!chromium)("the overview of a workspace", () => {
         ["Errors", [1], "/runs", { outcome: "failed" }],
         // The endpoint may be off before it gets the last one.
         ["Deliveries", [11, 12], "/webhooks/deliveries", {}],
-        ["Answers", [1], "/runs", { entry: "chat" }],
       ] as const) {
         const links = hoursOf(page, chart).getByRole("link");
         await links.last().waitFor();
@@ -156,6 +185,15 @@ describe.skipIf(!chromium)("the overview of a workspace", () => {
         expect([Date.parse(from) % 3_600_000, Date.parse(to) - Date.parse(from)]).toEqual([0, 3_600_000]);
         await page.goBack();
       }
+      await page.context().close();
+    });
+
+    test("[MGMT] answers are counted, and lead to no log", async () => {
+      const page = await rig.open("/");
+      const answers = hoursOf(page, "Answers");
+      await answers.getByRole("img", { name: /: 1 answers$/ }).waitFor();
+      expect(await answers.getByRole("listitem").count()).toBe(24);
+      expect(await answers.getByRole("link").count()).toBe(0);
       await page.context().close();
     });
 

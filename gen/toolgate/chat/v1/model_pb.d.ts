@@ -676,7 +676,7 @@ export declare const ModelService: GenService<{
   },
   /**
    * Asks a model one short question that needs a tool, saved or not, and says what is wrong. Nothing is stored, and its tokens
-   * count for no budget. It takes 20 s at most.
+   * count for no budget. It takes 15 s at most.
    *
    * @generated from rpc toolgate.chat.v1.ModelService.TestModel
    */

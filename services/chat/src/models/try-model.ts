@@ -20,8 +20,21 @@ const NO_CALL: ModelFault = {
 };
 const NO_TOOLS: ModelFault = { setting: "tools", message: "The model answers, but its server refuses tools." };
 
-/** Asks a model to call a tool. Undefined when it does; otherwise what is wrong. Rejects with the signal's reason. */
-export async function tryModel(model: Model, signal: AbortSignal): Promise<ModelFault | undefined> {
+/** The gateway ends the call after 20 s, and its clock starts first: the words for a slow server must come before. */
+const LIMIT_MS = 15_000;
+
+/** Asks a model to call a tool. Undefined when it does; otherwise what is wrong. Rejects with the caller's reason. */
+export async function tryModel(model: Model, caller: AbortSignal, limitMs = LIMIT_MS): Promise<ModelFault | undefined> {
+  const tooSlow = AbortSignal.timeout(limitMs);
+  try {
+    return await faultOfModel(model, AbortSignal.any([caller, tooSlow]));
+  } catch (error) {
+    if (caller.aborted || !tooSlow.aborted) throw error;
+    return { setting: "address", message: `The model's server did not finish its answer in ${limitMs / 1_000} s.` };
+  }
+}
+
+async function faultOfModel(model: Model, signal: AbortSignal): Promise<ModelFault | undefined> {
   try {
     return (await callsTool(model, REQUEST, signal)) ? undefined : NO_CALL;
   } catch (error) {

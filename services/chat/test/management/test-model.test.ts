@@ -2,9 +2,12 @@ import { randomUUID } from "node:crypto";
 import { Code } from "@connectrpc/connect";
 import { ModelFault, ModelProvider } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openAiCompatibleModel } from "../../src/models/openai-compatible.ts";
+import { tryModel } from "../../src/models/try-model.ts";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
 import type { Script } from "../model-servers/script.ts";
 import { startAnthropicServer, startOpenAiServer } from "../model-servers/server.ts";
+import { settings } from "../models/providers.ts";
 import { clientsOf } from "./clients.ts";
 
 const KEY = "sk-a-secret-key";
@@ -12,6 +15,26 @@ const CALL: Script = { toolCalls: [{ id: "a", name: "ping", args: "{}" }] };
 const refused = (status: number, code?: string): Script => ({
   fault: { kind: "status", status, ...(code && { body: JSON.stringify({ error: { code, message: KEY } }) }) },
 });
+/** As servers write it: what, of `error`. */
+const NOT_FOUND: [string, object, ModelFault][] = [
+  [
+    "OpenAI, without /v1",
+    { message: "Invalid URL (POST /chat/completions)", type: "invalid_request_error", param: null, code: null },
+    ModelFault.ADDRESS,
+  ],
+  [
+    "OpenAI, no such model",
+    { message: "The model `m` does not exist", type: "invalid_request_error", param: null, code: "model_not_found" },
+    ModelFault.MODEL,
+  ],
+  ["Anthropic, wrong path", { type: "not_found_error", message: "Not Found" }, ModelFault.ADDRESS],
+  ["Anthropic, no such model", { type: "not_found_error", message: "model: m" }, ModelFault.MODEL],
+  [
+    "vLLM, no such model",
+    { message: "The model `m` does not exist.", type: "NotFoundError", param: "model", code: 404 },
+    ModelFault.MODEL,
+  ],
+];
 
 let rig: ChatRig;
 beforeAll(async () => {
@@ -51,6 +74,14 @@ describe.each([
     expect(requests).toBe(1);
   });
 
+  test.each(NOT_FOUND)(
+    "[CHAT] a 404 blames the model's name only if it is about it: %s",
+    async (_title, error, wanted) => {
+      const body = JSON.stringify({ error });
+      expect((await faultWith({ fault: { kind: "status", status: 404, body } })).fault).toBe(wanted);
+    },
+  );
+
   test("[CHAT] a server that refuses tools, but answers without them, is said to do so", async () => {
     await using server = await startServer(({ body: { tools } }) => (tools ? refused(400) : { text: "pong" }));
     const { models } = clientsOf(rig, { workspaceId: randomUUID() });
@@ -59,6 +90,13 @@ describe.each([
     const [request] = server.requests;
     expect(request?.body).toMatchObject({ model: "m", tools: [expect.anything()] });
   });
+});
+
+test("[CHAT] a server that never answers is a fault of the address, before the caller gives up", async () => {
+  await using server = await startOpenAiServer({ fault: { kind: "no-headers" } });
+  await using config = settings(server.baseUrl);
+  const fault = await tryModel(openAiCompatibleModel(config), new AbortController().signal, 100);
+  expect(fault).toEqual({ setting: "address", message: "The model's server did not finish its answer in 0.1 s." });
 });
 
 test("[CHAT] nothing at the address, and an address that is not allowed, are faults of the address", async () => {

@@ -19,10 +19,15 @@ export async function readErrorCode(body: ReadableStream<Uint8Array>): Promise<s
   }
 }
 
-/** The code or type in an error, as OpenAI, Anthropic and others write them. */
+/**
+ * The code or type in an error, as OpenAI, Anthropic and others write them. Anthropic, vLLM and Ollama say only in words
+ * whether it is the model or the path that is not found.
+ */
 export function errorCodeOf(value: unknown): string | undefined {
   const error = member(value, "error") ?? value;
   const { code, type } = { code: member(error, "code"), type: member(error, "type") };
+  if (/not_?found/i.test(String(type)) && /^(the )?model\b/i.test(String(member(error, "message"))))
+    return "model_not_found";
   for (const candidate of [code, type]) {
     if (typeof candidate === "string" && CODE.test(candidate)) return candidate;
     if (typeof candidate === "number") return String(candidate);

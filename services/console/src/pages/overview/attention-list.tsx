@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { GetOverviewResponse } from "@toolgate/gen/toolgate/gateway/v1/overview_pb";
 import { Fragment } from "react";
-import { FIXES, OVERVIEW, PARTS, unansweredText } from "../../text/en/overview.ts";
+import { countText, FIXES, OVERVIEW, PARTS, unansweredText } from "../../text/en/overview.ts";
 import { useNow } from "../../ui/clock.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Part } from "../../ui/page/part.tsx";
@@ -23,7 +23,7 @@ export function AttentionList({ overview }: { overview: GetOverviewResponse }) {
         </p>
       )}
       <ul className={styles.list}>
-        {kinds.map(({ items, more, to, search }) => (
+        {kinds.map(({ items, isMore, more, to, search }) => (
           <Fragment key={more}>
             {items.slice(0, MAX_SHOWN).map((item) => (
               <Row key={item.key} item={item} />
@@ -32,7 +32,7 @@ export function AttentionList({ overview }: { overview: GetOverviewResponse }) {
               <li className={`${styles.row} ${styles.dim}`}>
                 <Icon name="more" />
                 <span>
-                  {items.length - MAX_SHOWN} {more}{" "}
+                  {countText(items.length - MAX_SHOWN, isMore)} {more}{" "}
                   <Link to={to} search={search}>
                     {FIXES.more}
                   </Link>

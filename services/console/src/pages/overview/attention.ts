@@ -19,6 +19,11 @@ import {
 } from "../../text/en/overview.ts";
 import { nameOf, shortResult } from "../endpoints/endpoint-status.tsx";
 
+/** Services list this many of a kind. Endpoints are listed all. */
+const MAX_LISTED = 20;
+/** It has turns, but no page among the assistants. */
+const BUILDER = "@builder";
+
 /** A sentence about something that needs attention, and where it is put right. */
 export interface Item {
   key: string;
@@ -34,6 +39,8 @@ export interface Item {
 /** Items of one kind, and the page that has them all. */
 interface Kind {
   items: readonly Item[];
+  /** There may be more than the service lists. */
+  isMore?: boolean;
   /** Follows the number of those that are not shown. */
   more: string;
   to: string;
@@ -50,20 +57,38 @@ export function attentionOf(overview: GetOverviewResponse, now: number): readonl
     { items: off, more: MORE.endpoints, to: "/webhooks", search: { status: "deactivated" } },
     {
       items: hooks ? hookItems(hooks, now) : [],
+      isMore: isFull(hooks?.failing),
       more: MORE.hooks,
       to: "/webhooks/hooks",
       search: { status: "failing" },
     },
-    { items: chats ? chatItems(chats, now) : [], more: MORE.assistants, to: "/assistants", search: {} },
+    {
+      items: chats ? chatItems(chats, now) : [],
+      isMore: isFull(chats?.failing),
+      more: MORE.assistants,
+      to: "/assistants",
+      search: {},
+    },
     { items: undelivered, more: MORE.undelivered, to: "/webhooks/undelivered", search: {} },
-    { items: keys ? toolItems(keys) : [], more: MORE.tools, to: "/api-keys", search: { tools: "unavailable" } },
+    {
+      items: keys ? toolItems(keys) : [],
+      isMore: isFull(keys?.unavailableTools),
+      more: MORE.tools,
+      to: "/api-keys",
+      search: { tools: "unavailable" },
+    },
     {
       items: keys ? keyItems(keys, now) : [],
+      isMore: isFull(keys?.expiring),
       more: MORE.keys,
       to: "/api-keys",
       search: { order: "expiry", status: "active" },
     },
   ];
+}
+
+function isFull(listed: readonly unknown[] = []): boolean {
+  return listed.length >= MAX_LISTED;
 }
 
 function offItem({ endpoint, lastFailure, ...missed }: EndpointNotice, now: number): Item {
@@ -121,8 +146,9 @@ function chatItems({ failing, tokensPerDay, tokensToday }: GetChatOverviewRespon
       tone: "bad",
       subject: name,
       text: failingAssistantText(failures, lastAt ? clockText(timestampDate(lastAt), now) : ""),
-      fix: FIXES.assistant,
-      to: `/assistants/${encodeURIComponent(name)}`,
+      ...(name === BUILDER
+        ? { fix: FIXES.models, to: "/models" }
+        : { fix: FIXES.assistant, to: `/assistants/${encodeURIComponent(name)}` }),
       search: {},
     }),
   );
@@ -133,7 +159,7 @@ function chatItems({ failing, tokensPerDay, tokensToday }: GetChatOverviewRespon
     subject: "The token budget",
     text: budgetText(tokensToday, tokensPerDay),
     fix: FIXES.budget,
-    to: "/assistants",
+    to: "/usage",
     search: {},
   };
   return [budget, ...items];

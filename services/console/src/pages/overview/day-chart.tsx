@@ -10,19 +10,19 @@ const LEAST_PERCENT = 6;
 
 interface DayChartProps {
   title: string;
-  /** What an hour opens. */
-  log: string;
   firstHour: Timestamp | undefined;
   /** Of each of the 24 hours; undefined when their service does not answer. */
   counts: readonly number[] | undefined;
   /** Counting ends there. */
   maxCount?: number;
-  to: string;
-  search: Record<string, string>;
+  /** What an hour opens, and where. Without it, nothing. */
+  log?: string;
+  to?: string;
+  search?: Record<string, string>;
   tone?: "bad";
 }
 
-/** A bar for each of 24 hours. One with something in it leads to the log of that hour. */
+/** A bar for each of 24 hours. One with something in it leads to the log of that hour, if there is one. */
 export function DayChart(props: DayChartProps) {
   const { title, log, firstHour, counts, maxCount = Number.POSITIVE_INFINITY, to, search, tone } = props;
   if (!counts || !firstHour) {
@@ -43,13 +43,20 @@ export function DayChart(props: DayChartProps) {
           const start = new Date(timestampMs(firstHour) + hour * HOUR_MS);
           const name = hourText(start, title, text(count));
           const range = { from: start.toISOString(), to: new Date(start.getTime() + HOUR_MS).toISOString() };
-          const height = `${Math.max(LEAST_PERCENT, (count / highest) * 100)}%`;
+          const bar = (
+            <span className={styles.bar} style={{ height: `${Math.max(LEAST_PERCENT, (count / highest) * 100)}%` }} />
+          );
           return (
             <li key={range.from} title={name}>
-              {count > 0 && (
+              {count > 0 && to && (
                 <Link to={to} search={{ ...search, ...range }} aria-label={`${name}. ${log}`}>
-                  <span className={styles.bar} style={{ height }} />
+                  {bar}
                 </Link>
+              )}
+              {count > 0 && !to && (
+                <span role="img" aria-label={name}>
+                  {bar}
+                </span>
               )}
             </li>
           );

@@ -67,14 +67,7 @@ function Day({ overview: { keys, tools, endpoints, chats } }: { overview: GetOve
           to="/webhooks/deliveries"
           search={{}}
         />
-        <DayChart
-          {...CHARTS.answers}
-          firstHour={chats?.firstHour}
-          counts={chats?.answers}
-          maxCount={MAX_COUNT}
-          to="/runs"
-          search={{ entry: "chat" }}
-        />
+        <DayChart {...CHARTS.answers} firstHour={chats?.firstHour} counts={chats?.answers} maxCount={MAX_COUNT} />
       </div>
     </Part>
   );

@@ -28,12 +28,12 @@ export const STEPS = {
   test: "Send it a test event",
 } as const;
 
-/** `log`: what an hour opens. */
+/** `log`: what an hour opens. Answers have no log of an hour. */
 export const CHARTS = {
   calls: { title: "Calls", log: "Runs by API key" },
   errors: { title: "Errors", log: "Failed runs" },
   deliveries: { title: "Deliveries", log: "Deliveries" },
-  answers: { title: "Answers", log: "Runs of tools in chats" },
+  answers: { title: "Answers" },
 } as const;
 
 export const FIXES = {
@@ -43,7 +43,8 @@ export const FIXES = {
   tools: "Show the keys",
   hook: "Look at the refused calls",
   assistant: "Look at the assistant",
-  budget: "Look at the assistants",
+  models: "Look at the models",
+  budget: "Change the budget",
   more: "Show all",
 } as const;
 
