@@ -121,6 +121,23 @@ describe.skipIf(!chromium)("the builder chat", () => {
     await page.context().close();
   });
 
+  test("[EXPO-2] a yes that could not be taken says why, and is not sent", async () => {
+    await rig.toolgate.saveTool("unsaved", { handler: HANDLER });
+    const page = await rig.open("/builder");
+    await say(page, 'Change unsaved to {"description": "Unsaved"}');
+    await answered(page, "I have proposed it");
+    await cardOf(page, "unsaved").getByText("Or answer yes").waitFor();
+    await page.route(/ConfirmProposal$/, (route) => route.abort());
+    await say(page, "yes");
+    await page.getByRole("alert").getByText("Toolgate cannot be reached.").waitFor();
+    await expectAccessible(page);
+    await page.unroute(/ConfirmProposal$/);
+    await say(page, "yes");
+    await answered(page, "Version 2 of unsaved is saved.");
+    expect(await log(page).getByText("yes", { exact: true }).count()).toBe(1);
+    await page.context().close();
+  });
+
   test("[MGMT-4] [EXPO-2] members cannot open it, and an API key confirms nothing", async () => {
     const member = await rig.open("/builder", { user: await rig.addUser("member") });
     expect(await member.getByRole("link", { name: "Builder" }).count()).toBe(0);

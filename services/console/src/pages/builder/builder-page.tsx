@@ -1,8 +1,10 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type Proposal, ProposalState } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
+import { failureOf } from "../../rpc/errors.ts";
 import { BUILDER } from "../../text/en/builder.ts";
 import { Button } from "../../ui/button.tsx";
+import { FailureText } from "../../ui/page/failure.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { ConversationView } from "../conversation/conversation.tsx";
 import type { Item, ToolItem } from "../conversation/items.ts";
@@ -10,30 +12,36 @@ import { newChatId } from "../conversation/new-chat-id.ts";
 import { ToolCard } from "../conversation/tool-card.tsx";
 import { useConversation } from "../conversation/use-conversation.ts";
 import styles from "./builder.module.css";
+import { BUILDER_NAME } from "./name.ts";
 import { ProposalCard } from "./proposal-card.tsx";
 import { isYes, type LastQuestion, lastQuestion, takesYes, withCardsLast } from "./question.ts";
 import { useConfirmProposal } from "./use-confirm-proposal.ts";
 
 const route = getRouteApi("/shell/managed/builder");
-const ASSISTANT = "@builder";
 
 /** [BLD-29] Tools are released and changed by talking. The chat's id is in the URL from its first message on. */
 export function BuilderPage() {
   const { chat, tool } = route.useSearch();
   const navigate = route.useNavigate();
   const [newId, setNewId] = useState(newChatId);
-  const conversation = useConversation({ chatId: chat ?? newId, assistant: ASSISTANT });
+  const conversation = useConversation({ chatId: chat ?? newId, assistant: BUILDER_NAME });
   const { confirm, shown, isPending } = useConfirmProposal();
-  const [notice, setNotice] = useState("");
+  const [notice, setNotice] = useState<ReactNode>();
   const { items, suggestions, isAnswering } = conversation;
   const show = (id: string | undefined, replace: boolean) => void navigate({ search: { chat: id }, replace });
   const last = lastQuestion(items);
   const send = async (message: string) => {
     const proposal = last && shown(last.proposalId);
     const confirms = isYes(message) && last && proposal && takesYes(last, proposal);
-    setNotice(isYes(message) && !confirms && mayBeOpen(items, shown) ? BUILDER.notCounted : "");
-    // Whether it worked is on the card, and the assistant looks it up.
-    if (confirms) await confirm(last.proposalId).catch(() => {});
+    const isInVain = isYes(message) && !confirms && mayBeOpen(items, shown);
+    setNotice(isInVain && <p role="status">{BUILDER.notCounted}</p>);
+    try {
+      if (confirms) await confirm(last.proposalId);
+    } catch (error) {
+      const failure = failureOf(error);
+      // A conflict is on the card, and the assistant looks it up.
+      if (!failure.isConflict) return setNotice(<FailureText failure={failure} />);
+    }
     conversation.send(message);
   };
   return (
@@ -63,7 +71,7 @@ export function BuilderPage() {
         renderTool={(call) => cardOf(call, conversation.chatId, last)}
         onSend={() => chat === undefined && show(newId, true)}
       >
-        {notice !== "" && <p role="status">{notice}</p>}
+        {notice}
       </ConversationView>
     </Page>
   );
