@@ -138,6 +138,20 @@ describe.skipIf(!chromium)("the builder chat", () => {
     await page.context().close();
   });
 
+  test("[CHAT-25] a chat with the builder goes on in the builder", async () => {
+    const page = await rig.open("/builder", { user: await rig.addUser("manager") });
+    await say(page, "List the tools");
+    await log(page)
+      .getByText(/tokens/)
+      .waitFor();
+    await page.goto(`${rig.toolgate.baseUrl}/manage/chats`);
+    await page.getByRole("row", { name: /^List the tools/ }).click();
+    await page.getByRole("link", { name: "Go on in the builder" }).click();
+    await page.getByRole("heading", { name: "Builder" }).waitFor();
+    await log(page).getByText("List the tools").waitFor();
+    await page.context().close();
+  });
+
   test("[MGMT-4] [EXPO-2] members cannot open it, and an API key confirms nothing", async () => {
     const member = await rig.open("/builder", { user: await rig.addUser("member") });
     expect(await member.getByRole("link", { name: "Builder" }).count()).toBe(0);
