@@ -51,6 +51,7 @@ export function BuilderPage() {
         <Button
           disabled={chat === undefined}
           onClick={() => {
+            setNotice(undefined);
             setNewId(newChatId());
             show(undefined, false);
           }}
