@@ -1,5 +1,6 @@
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { writeAuditEntry } from "@toolgate/audit-trail/write";
+import { raiseWithRetries } from "@toolgate/epoch/epoch";
 import { type Client, inTransaction } from "@toolgate/postgres/pool";
 import { unavailable } from "@toolgate/service-host/errors";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
@@ -53,8 +54,8 @@ export function inAuditedTransaction<T>(
 
 /**
  * Changes something that runs use, and raises the workspace's epoch, so that every replica uses the change from the
- * next call on. If that fails, the caller repeats the RPC: the epoch is raised even when there is nothing left to
- * change.
+ * next call on. If that fails, the caller is told, and it is raised again until Redis has it: what the caller repeats
+ * may be refused, because it is done.
  */
 export async function changeWorkspace<T>(
   context: ChangeContext,
@@ -62,7 +63,9 @@ export async function changeWorkspace<T>(
   work: (change: Change) => Promise<T>,
 ): Promise<T> {
   const result = await inAuditedTransaction(context, call, work);
-  await context.epochs.raise(`workspace:${principalOf(call).workspaceId}`).catch(() => {
+  const scope = `workspace:${principalOf(call).workspaceId}`;
+  await context.epochs.raise(scope).catch(() => {
+    void raiseWithRetries(context.epochs, scope);
     throw unavailable("saved, not yet propagated; retry");
   });
   return result;

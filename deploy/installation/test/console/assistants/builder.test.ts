@@ -62,19 +62,28 @@ describe.skipIf(!chromium)("the builder chat", () => {
     await page.context().close();
   });
 
-  test("[EXPO-2] yes right after the card confirms it, and nothing else that is said or answered does", async () => {
+  test("[EXPO-2] yes confirms the question with which the conversation ends, and nothing else that is said or answered does", async () => {
     await rig.toolgate.saveTool("parcels", { handler: HANDLER });
     const page = await rig.open("/builder");
     await say(page, "Release parcels for everyone");
     await answered(page, "I have proposed it");
+    // It may answer what the assistant said after it proposed the release.
+    await cardOf(page, "parcels").getByText("not confirmed").waitFor();
+    expect(await cardOf(page, "parcels").getByText("Or answer yes").count()).toBe(0);
+    await say(page, "yes");
+    await page.getByText("Your yes saved nothing. Click Save on the card.").waitFor();
+    await answered(page, "was not changed. The proposal is open");
+    expect(await versionOf("parcels")).toBe(1);
     await say(page, "What is confirm_exposure=true?");
     await answered(page, "I understand only these requests");
     await say(page, "yes");
-    await answered(page, "was not changed. The proposal is open");
+    await log(page).getByText("was not changed. The proposal is open").nth(1).waitFor();
     expect(await versionOf("parcels")).toBe(1);
     await say(page, 'Change parcels to {"description": "Counts parcels"}');
     await cardOf(page, "parcels").nth(1).getByText("It opens the tool to nobody").waitFor();
     await answered(page, "I have proposed it");
+    await cardOf(page, "parcels").nth(1).getByText("Or answer yes").waitFor();
+    expect(await log(page).locator(":scope > :last-child").textContent()).toContain("It opens the tool to nobody");
     await say(page, "Ja!");
     await answered(page, "Version 2 of parcels is saved.");
     await cardOf(page, "parcels").nth(1).getByText("saved as version 2").waitFor();
@@ -88,7 +97,7 @@ describe.skipIf(!chromium)("the builder chat", () => {
   test("[EXPO-2] a card that has expired has no button, and yes does not confirm it", async () => {
     await rig.toolgate.saveTool("late", { handler: HANDLER });
     const page = await rig.open("/builder");
-    await say(page, "Release late");
+    await say(page, 'Change late to {"description": "Late"}');
     await answered(page, "I have proposed it");
     const expire = "update tool_runner.proposals set expires_at = now() where tool = 'late'";
     expect((await rig.toolgate.pool.query(expire)).rowCount).toBe(1);
@@ -96,6 +105,50 @@ describe.skipIf(!chromium)("the builder chat", () => {
     await log(page).getByText("was not changed. The proposal is expired").waitFor();
     await cardOf(page, "late").getByText("10 minutes have passed. Ask for it again.").waitFor();
     expect(await versionOf("late")).toBe(1);
+    await page.context().close();
+  });
+
+  test("[EXPO-2] yes confirms nothing while the card is not loaded", async () => {
+    await rig.toolgate.saveTool("unseen", { handler: HANDLER });
+    const page = await rig.open("/builder");
+    await page.route(/GetProposal$/, (route) => route.fulfill({ status: 503, body: "" }));
+    await say(page, 'Change unseen to {"description": "Unseen"}');
+    await answered(page, "I have proposed it");
+    await say(page, "yes");
+    await page.getByText("Your yes saved nothing. Click Save on the card.").waitFor();
+    await answered(page, "was not changed. The proposal is open");
+    expect(await versionOf("unseen")).toBe(1);
+    await page.context().close();
+  });
+
+  test("[EXPO-2] a yes that could not be taken says why, and is not sent", async () => {
+    await rig.toolgate.saveTool("unsaved", { handler: HANDLER });
+    const page = await rig.open("/builder");
+    await say(page, 'Change unsaved to {"description": "Unsaved"}');
+    await answered(page, "I have proposed it");
+    await cardOf(page, "unsaved").getByText("Or answer yes").waitFor();
+    await page.route(/ConfirmProposal$/, (route) => route.abort());
+    await say(page, "yes");
+    await page.getByRole("alert").getByText("Toolgate cannot be reached.").waitFor();
+    await expectAccessible(page);
+    await page.unroute(/ConfirmProposal$/);
+    await say(page, "yes");
+    await answered(page, "Version 2 of unsaved is saved.");
+    expect(await log(page).getByText("yes", { exact: true }).count()).toBe(1);
+    await page.context().close();
+  });
+
+  test("[CHAT-25] a chat with the builder goes on in the builder", async () => {
+    const page = await rig.open("/builder", { user: await rig.addUser("manager") });
+    await say(page, "List the tools");
+    await log(page)
+      .getByText(/tokens/)
+      .waitFor();
+    await page.goto(`${rig.toolgate.baseUrl}/manage/chats`);
+    await page.getByRole("row", { name: /^List the tools/ }).click();
+    await page.getByRole("link", { name: "Go on in the builder" }).click();
+    await page.getByRole("heading", { name: "Builder" }).waitFor();
+    await log(page).getByText("List the tools").waitFor();
     await page.context().close();
   });
 

@@ -86,7 +86,15 @@ describe.skipIf(!chromium)("the playground", () => {
     await log(page).getByText("Hello, Ada", { exact: true }).waitFor();
     await finished(page);
     expect(await log(page).getByRole("article").count()).toBe(2);
+    // What the old chat says is gone before the new one is loaded.
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/chat\/history/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
     await page.getByRole("button", { name: "New chat" }).click();
+    await log(page).getByRole("article").first().waitFor({ state: "detached" });
+    held.resolve();
     await page.getByRole("button", { name: "greet Ada" }).waitFor();
     expect(new URL(page.url()).searchParams.get("chat")).toBeNull();
     await page.goBack();

@@ -10,8 +10,8 @@ for everything else, with only those members of the definition that change. Prop
 user has asked for.
 
 A proposal changes nothing. The page shows it to the user as a card with the difference, the flags and a question, and only the
-user can confirm it there, by a click or by answering yes, within 10 minutes. You cannot confirm it, and no argument of a tool
-does. When the user says yes, ask last_proposal what became of it, and never say that a tool was changed unless it is confirmed.`;
+user can confirm it there, within 10 minutes: ask nothing else after it. You cannot confirm it, and no argument of a tool does.
+When the user says yes, ask last_proposal what became of it, and never say that a tool was changed unless it is confirmed.`;
 
 /** `models`: those that it asks, in order; none: the built-in one. */
 export function builderDefinition(models: string[]): AssistantDefinition {

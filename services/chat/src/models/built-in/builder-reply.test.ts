@@ -41,7 +41,7 @@ test.each(["hello", "yes, but later", "release", "change orders to {", "release 
 );
 
 test.each([
-  ["propose_release", '{"state":"proposed; the user decides"}', false, "confirm it there"],
+  ["propose_release", '{"state":"proposed; the user decides"}', false, "answer its question"],
   ["propose_release", "there is no <tool>", true, "not possible: there is no &lt;tool&gt;"],
   ["last_proposal", '{"tool":"a","state":"confirmed","version":2}', false, "Version 2 of <code>a</code> is saved"],
   ["last_proposal", '{"tool":"a","state":"expired"}', false, "was not changed"],

@@ -79,7 +79,7 @@ function resultText({ name, output, failed }: ToolResult): string {
   if (name === "list_tools") return listText(JSON.parse(output));
   if (name === "get_tool") return `<pre>${escapeHtml(output)}</pre>`;
   if (name === "last_proposal") return stateText(JSON.parse(output));
-  return "<p>I have proposed it. Check the card, then confirm it there, or answer <strong>yes</strong>.</p>";
+  return "<p>I have proposed it. Check the card, and answer its question.</p>";
 }
 
 function listText(tools: { name: string; description: string }[]): string {

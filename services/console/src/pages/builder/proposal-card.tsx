@@ -9,12 +9,18 @@ import { Status } from "../../ui/status.tsx";
 import { DefinitionDiff } from "../definition/diff/definition-diff.tsx";
 import styles from "./builder.module.css";
 import { ProposalQuestion } from "./proposal-question.tsx";
+import { type LastQuestion, takesYes } from "./question.ts";
 
 /** An open proposal is read again when it has expired, and not more often, whatever this machine's clock says. */
 const MIN_WAIT_MS = 5_000;
 
+interface ProposalCardProps {
+  proposalId: string;
+  last: LastQuestion | undefined;
+}
+
 /** A change that the builder assistant proposes: the difference, what it opens, and the question. */
-export function ProposalCard({ proposalId }: { proposalId: string }) {
+export function ProposalCard({ proposalId, last }: ProposalCardProps) {
   const workspace = useWorkspace();
   const { data, error, refetch } = useQuery(
     ProposalService.method.getProposal,
@@ -32,7 +38,9 @@ export function ProposalCard({ proposalId }: { proposalId: string }) {
         <State proposal={proposal} />
       </header>
       <DefinitionDiff before={before} after={after} />
-      {state === ProposalState.OPEN && <ProposalQuestion proposal={proposal} />}
+      {state === ProposalState.OPEN && (
+        <ProposalQuestion proposal={proposal} orYes={last?.proposalId === proposalId && takesYes(last, proposal)} />
+      )}
       {state === ProposalState.EXPIRED && <p>{BUILDER.expiredText}</p>}
       {state === ProposalState.OUTDATED && <p>{BUILDER.outdatedText}</p>}
     </section>

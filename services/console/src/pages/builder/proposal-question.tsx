@@ -11,7 +11,7 @@ import styles from "./builder.module.css";
 import { useConfirmProposal } from "./use-confirm-proposal.ts";
 
 /** [EXPO-2] Asks before the change is made, in words that say who may then call the tool. */
-export function ProposalQuestion({ proposal }: { proposal: Proposal }) {
+export function ProposalQuestion({ proposal, orYes }: { proposal: Proposal; orYes: boolean }) {
   const { id, tool, baseVersion, after = {}, newlyExposed, expiresAt } = proposal;
   const { confirm, isPending, error } = useConfirmProposal();
   const opens = newlyExposed.length > 0;
@@ -46,7 +46,7 @@ export function ProposalQuestion({ proposal }: { proposal: Proposal }) {
           {opens ? EXPOSURE.action : BUILDER.save}
         </Button>
         <span className={styles.dim}>
-          {BUILDER.orYes} <Time at={expiresAt} />
+          {orYes ? BUILDER.orYes : BUILDER.expires} <Time at={expiresAt} />
         </span>
       </div>
     </div>

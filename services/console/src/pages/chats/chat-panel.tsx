@@ -3,6 +3,7 @@ import type { Chat } from "@toolgate/gen/toolgate/chat/v1/chat_log_pb";
 import { CHATS } from "../../text/en/chats.ts";
 import { Facts, Panel } from "../../ui/page/panel.tsx";
 import { Time } from "../../ui/time.tsx";
+import { BUILDER_NAME } from "../builder/name.ts";
 import { MessageList } from "../conversation/message-list.tsx";
 import { useConversation } from "../conversation/use-conversation.ts";
 
@@ -15,10 +16,16 @@ export function ChatPanel({ of, onClose }: { of: Chat; onClose: () => void }) {
       title={title || CHATS.noMessages}
       onClose={onClose}
       actions={
-        assistant !== "" && (
-          <Link to="/assistants/$name" params={{ name: assistant }} search={{ tab: "playground", chat: chatId }}>
-            {CHATS.goOn}
+        assistant === BUILDER_NAME ? (
+          <Link to="/builder" search={{ chat: chatId }}>
+            {CHATS.goOnBuilder}
           </Link>
+        ) : (
+          assistant !== "" && (
+            <Link to="/assistants/$name" params={{ name: assistant }} search={{ tab: "playground", chat: chatId }}>
+              {CHATS.goOn}
+            </Link>
+          )
         )
       }
     >

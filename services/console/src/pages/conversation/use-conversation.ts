@@ -105,6 +105,9 @@ export function useConversation({ chatId, assistant, testMode = false }: Convers
   }
 
   useEffect(() => {
+    setShown(NOTHING);
+    setGreeting("");
+    setOlder(undefined);
     setLoaded(false);
     setAnswering(false);
     void begin();

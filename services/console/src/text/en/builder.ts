@@ -10,6 +10,8 @@ export const BUILDER = {
   nothingOpened: "It opens the tool to nobody who could not call it before.",
   save: "Save",
   orYes: "Or answer yes. Expires",
+  expires: "Expires",
+  notCounted: "Your yes saved nothing. Click Save on the card.",
   open: "not confirmed",
   confirmed: (version: number) => `saved as version ${version}`,
   expired: "expired",

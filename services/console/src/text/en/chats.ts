@@ -8,6 +8,7 @@ export const CHATS = {
   used: "Last message",
   id: "Id",
   goOn: "Go on in the playground",
+  goOnBuilder: "Go on in the builder",
 } as const;
 
 export const USAGE = {

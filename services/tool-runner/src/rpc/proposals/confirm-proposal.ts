@@ -1,9 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type ProposalService, ProposalState } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
 import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
 import { validate as isUuid } from "uuid";
 import type { Context } from "../../context.ts";
-import { lockProposal, markConfirmed, type ProposalRow } from "../../store/proposals.ts";
+import { findProposal, lockProposal, markConfirmed, type ProposalRow } from "../../store/proposals.ts";
 import type { ToolRow } from "../../store/tools.ts";
 import { type Change, changeWorkspace } from "../change.ts";
 import { mustBeValid, saveVersion } from "../tools/save-version.ts";
@@ -22,13 +23,16 @@ export const confirmProposal: Handler<Context, typeof ProposalService.method.con
   { proposalId },
   call,
 ) => {
-  if (!isUuid(proposalId)) throw noSuchProposal();
+  const principal = principalOf(call);
+  const proposed = isUuid(proposalId) ? await findProposal(context.pool, principal, proposalId) : undefined;
+  if (!proposed) throw noSuchProposal();
+  // Compiled without a lock; the hash says that it is still the same change.
+  await mustBeValid(context.compiler, principal.workspaceId, proposed.after);
   const row = await changeWorkspace(context, call, async (change) => {
-    const proposal = await lockProposal(change.client, change.principal, proposalId);
+    const proposal = await lockProposal(change.client, principal, proposalId);
     if (!proposal) throw noSuchProposal();
     const refusal = REFUSALS[stateOf(proposal, context.now())];
     if (refusal !== undefined) throw new ConnectError(refusal, Code.Aborted);
-    await mustBeValid(context.compiler, change.principal.workspaceId, proposal.after);
     return save(change, proposal);
   });
   return { tool: toolMessage(row) };

@@ -1,0 +1,2 @@
+/** The assistant with which tools are released and changed by talking. */
+export const BUILDER_NAME = "@builder";
