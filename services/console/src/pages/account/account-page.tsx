@@ -6,20 +6,20 @@ import styles from "./account.module.css";
 import { ChangePassword } from "./change-password.tsx";
 import { OwnSessions } from "./own-sessions.tsx";
 
-/** The user's own password and sessions, in whatever workspace. */
+/** The user's own password and sessions, in whatever workspace. The sessions come later, so nothing stands below them. */
 export function AccountPage() {
   const { email } = useSession();
   return (
     <Page title={ACCOUNT.title}>
       <div className={styles.parts}>
         <p>{email}</p>
-        <Part title={ACCOUNT.sessions}>
-          <OwnSessions />
-        </Part>
         <Part title={ACCOUNT.password}>
           <div className={styles.form}>
             <ChangePassword />
           </div>
+        </Part>
+        <Part title={ACCOUNT.sessions}>
+          <OwnSessions />
         </Part>
       </div>
     </Page>
