@@ -23,7 +23,8 @@ function faultOfResponse(
 ): ModelFault {
   if (status === 401 || status === 403 || /api_?key|authentication|permission/i.test(code))
     return { setting: "api-key", message: `The API key is missing, wrong, or may not use this model: ${said}` };
-  if (/model/i.test(code))
+  // Not when a server is overloaded, which some also say of the model.
+  if (status < 500 && status !== 429 && /model/i.test(code))
     return { setting: "model", message: `The server does not know a model of this name: ${said}` };
   if (status === 404 || status === 405 || (status >= 300 && status < 400))
     return {

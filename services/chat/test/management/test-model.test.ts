@@ -68,6 +68,7 @@ describe.each([
       ModelFault.ADDRESS,
     ],
     ["is out of order", refused(500), ModelFault.OTHER],
+    ["is out of order, as it says of the model", refused(500, "model_error"), ModelFault.OTHER],
   ])("[CHAT] the test of a model that %s names what is wrong", async (_title, script, wanted) => {
     const { fault, error, requests } = await faultWith(script);
     expect({ fault, error: error === "" }).toEqual({ fault: wanted, error: wanted === ModelFault.UNSPECIFIED });

@@ -20,7 +20,8 @@ refused as (
   returning t.chat, t.id, t.file_id
 ),
 files_expired as (update chat.file f set expires_at = $1 from refused where f.id = refused.file_id)
-select c.workspace_id as "workspaceId", c.chat_id as "chatId", refused.id from refused join chat.chat c on c.id = refused.chat`;
+select c.workspace_id as "workspaceId", c.chat_id as "chatId", refused.id
+from refused join chat.chat c on c.id = refused.chat`;
 
 interface RefusedTurn {
   id: string;

@@ -12,7 +12,8 @@ export interface CurrentTurn extends ReadyTurn {
 /** The turn of a chat that runs or may start. */
 export async function findCurrentTurn(db: Queryable, chat: number): Promise<CurrentTurn | undefined> {
   const { rows } = await db.query(
-    `select t.id, t.chat, t.workspace_id as "workspaceId", c.chat_id as "chatId", t.lane, t.status, c.last_event_id as "lastEventId"
+    `select t.id, t.chat, t.workspace_id as "workspaceId", c.chat_id as "chatId", t.lane, t.status,
+       c.last_event_id as "lastEventId"
      from chat.chat c join chat.turn t on t.id = c.current_turn
      where c.id = $1 and t.status in ('ready', 'running')`,
     [chat],

@@ -37,6 +37,7 @@ export function changeMember(
 ): Promise<void> {
   const principal = principalOf(call);
   return inTransaction(pool, async (client) => {
+    await lockMembersAsAdmin(client, principal);
     const { userId: id, email } = await memberOf(client, principal, userId);
     const { workspaceId } = principal;
     const change = { workspaceId, user: { id, email }, role, actor: actorOf(principal), at: now() };

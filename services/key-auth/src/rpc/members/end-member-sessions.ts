@@ -5,7 +5,7 @@ import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { insertAuditEntry } from "../../store/audit.ts";
 import { deleteSessionsOfUser } from "../../store/sessions.ts";
-import { actorOf, memberOf } from "./change-member.ts";
+import { actorOf, lockMembersAsAdmin, memberOf } from "./change-member.ts";
 
 export const endMemberSessions: Handler<Context, typeof MemberService.method.endMemberSessions> = (
   { pool, now },
@@ -14,6 +14,7 @@ export const endMemberSessions: Handler<Context, typeof MemberService.method.end
 ) => {
   const principal = principalOf(call);
   return inTransaction(pool, async (client) => {
+    await lockMembersAsAdmin(client, principal);
     const { userId, email } = await memberOf(client, principal, request.userId);
     const ended = await deleteSessionsOfUser(client, userId, null);
     await insertAuditEntry(client, {

@@ -7,8 +7,7 @@ import type { Context } from "../../context.ts";
 import { insertAuditEntry } from "../../store/audit.ts";
 import { deleteInvitation } from "../../store/invitations.ts";
 import { uuidOrNull } from "../../store/uuid.ts";
-import { lockMembers } from "../../store/workspaces.ts";
-import { actorOf } from "./change-member.ts";
+import { actorOf, lockMembersAsAdmin } from "./change-member.ts";
 
 export const withdrawInvitation: Handler<Context, typeof MemberService.method.withdrawInvitation> = (
   { pool, now },
@@ -19,7 +18,7 @@ export const withdrawInvitation: Handler<Context, typeof MemberService.method.wi
   const { workspaceId } = principal;
   return inTransaction(pool, async (client) => {
     // Either the invitation is accepted first, or not at all.
-    await lockMembers(client, workspaceId);
+    await lockMembersAsAdmin(client, principal);
     const email = await deleteInvitation(client, workspaceId, uuidOrNull(invitationId));
     if (email === undefined) throw new ConnectError("no such invitation", Code.NotFound);
     await insertAuditEntry(client, {
