@@ -4,8 +4,9 @@
  *
  * - *no-new-privileges*: no program that it starts can give it more rights.
  * - *capabilities*: none.
- * - *limits*: its processes and the size of files that it writes; no core dumps; the first to end when memory runs out. No limit
- *   on memory fits the engine, which reserves up to 500 MiB for each isolate: the child watches its resident memory.
+ * - *limits*: its processes and the size of files that it writes; no core dumps; the first to end when memory runs out, and
+ *   the last to get a processor. No limit on memory fits the engine, which reserves up to 500 MiB for each isolate: the
+ *   child watches its resident memory.
  * - *network*: an empty network namespace.
  * - *processes*: it sees no process but its own.
  * - *files*: it sees only the system's programs and libraries, Node, its own sources and isolated-vm, all read-only.

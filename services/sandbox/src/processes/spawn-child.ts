@@ -28,8 +28,6 @@ export function spawnChild(isolation: Isolation): ChildProcess {
   return spawn(file, args, {
     env: {},
     cwd: "/",
-    // A separate process group, so that Ctrl-C in a terminal reaches only the service, which lets runs end first.
-    detached: true,
     stdio: "pipe",
   });
 }

@@ -78,7 +78,7 @@ const server = await startSandboxServer({ host: "127.0.0.1", port: 0, tokenHashe
 /** What a program within the layers writes, and how it ends. */
 async function run({ wrap }: Isolation, command: string[]): Promise<{ output: string; code: number | null }> {
   const [file = "", ...args] = wrap(command);
-  const child = spawn(file, args, { env: {}, cwd: "/", detached: true, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(file, args, { env: {}, cwd: "/", stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   const output = await text(child.stdout);
   const [code] = await ended;
