@@ -6,7 +6,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { router } from "./router.tsx";
+import { router } from "./router/router.ts";
 import { transport } from "./rpc/transport.ts";
 
 const MAX_RETRIES = 2;

@@ -5,18 +5,14 @@ import { useWorkspace } from "../../rpc/use-session.ts";
 import { ASSISTANT_EXPOSURE, ASSISTANT_FLAGS } from "../../text/en/assistants.ts";
 import { EXPOSURE } from "../../text/en/tool-editor.ts";
 import styles from "../definition/exposure.module.css";
-import { ExposureDialog } from "../definition/exposure-dialog.tsx";
+import { ExposureDialog, type ExposureQuestion } from "../definition/exposure-dialog.tsx";
 import { Names } from "../definition/names.tsx";
 import { namesIn } from "./assistant-version.ts";
 
-interface AssistantExposureProps {
+interface AssistantExposureProps extends ExposureQuestion {
   name: string;
   /** What would be saved. */
   definition: JsonObject;
-  /** The guarded flags that it newly sets. */
-  flags: readonly string[];
-  onConfirm: () => Promise<unknown>;
-  onClose: () => void;
 }
 
 /** [EXPO-2] Says which hooks may then run the assistant, and with which tools. */

@@ -3,13 +3,16 @@ import { EXPOSURE } from "../../text/en/tool-editor.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import styles from "./exposure.module.css";
 
-interface ExposureDialogProps {
-  name: string;
+export interface ExposureQuestion {
   /** The guarded flags that are newly set. */
   flags: readonly string[];
-  labelOf: (flag: string) => string | undefined;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
+}
+
+interface ExposureDialogProps extends ExposureQuestion {
+  name: string;
+  labelOf: (flag: string) => string | undefined;
   /** Who may then call it, and what it may do. */
   children: ReactNode;
 }

@@ -5,13 +5,14 @@ import { Button } from "../../../ui/button.tsx";
 import { toast } from "../../../ui/dialog/toast.tsx";
 import { FailureText } from "../../../ui/page/failure.tsx";
 import { exposedFlags } from "../exposed-flags.ts";
+import type { ExposureQuestion } from "../exposure-dialog.tsx";
 
 interface RestoreVersionProps {
   version: number;
   /** Resolves with the number of the new version. */
   restore: (confirmExposure: boolean) => Promise<number>;
   /** Asks before the version opens something to callers outside. */
-  askExposure: (question: { flags: string[]; onConfirm: () => Promise<unknown>; onClose: () => void }) => ReactNode;
+  askExposure: (question: ExposureQuestion) => ReactNode;
   onRestored: () => void;
 }
 

@@ -3,18 +3,14 @@ import type { ReactNode } from "react";
 import { EXPOSURE } from "../../../text/en/tool-editor.ts";
 import { FLAGS } from "../../../text/en/tools.ts";
 import styles from "../../definition/exposure.module.css";
-import { ExposureDialog } from "../../definition/exposure-dialog.tsx";
+import { ExposureDialog, type ExposureQuestion } from "../../definition/exposure-dialog.tsx";
 import { Names } from "../../definition/names.tsx";
 import { type Callers, useCallers } from "./use-callers.ts";
 
-interface ToolExposureProps {
+interface ToolExposureProps extends ExposureQuestion {
   tool: string;
   /** What would be saved. */
   definition: JsonObject;
-  /** The guarded flags that it newly sets. */
-  flags: readonly string[];
-  onConfirm: () => Promise<unknown>;
-  onClose: () => void;
 }
 
 export function ToolExposure({ tool, definition, ...question }: ToolExposureProps) {
