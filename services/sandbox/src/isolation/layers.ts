@@ -4,8 +4,8 @@
  *
  * - *no-new-privileges*: no program that it starts can give it more rights.
  * - *capabilities*: none.
- * - *limits*: its processes and the size of files that it writes; no core dumps; the first to end when memory runs out, and
- *   the last to get a processor. No limit on memory fits the engine, which reserves up to 500 MiB for each isolate: the
+ * - *limits*: its processes and the size of files that it writes; no core dumps; the first to end when memory runs out,
+ *   and after the services at the processors. No limit on memory fits the engine, which reserves up to 500 MiB for each isolate: the
  *   child watches its resident memory.
  * - *network*: an empty network namespace.
  * - *processes*: it sees no process but its own.
