@@ -46,12 +46,17 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const runs = new Runs(limits, now);
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
+  /** Since when processes end before they are up, or cannot be started at all. */
+  let failingSince: number | undefined;
   /** Why a process could not be started: the same again every half second would fill the log. */
   let reported = "";
 
   const placeRuns = () => runs.place(processes);
   const events: ChildEvents = {
     onMessage: (child, message) => runs.handleMessage(child, message),
+    onUp: () => {
+      failingSince = undefined;
+    },
     onFrame: () => {
       placeRuns();
       processes.endLeaving();
@@ -64,6 +69,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       processes.remove(child);
       if (closed || child.isRetired) return;
       const { killedFor, workspaceId } = child;
+      if (!child.ready) failingSince = end.isFull ? undefined : (failingSince ?? now());
       sandboxChildrenEnded.add(1, { reason: killedFor === undefined ? "crashed" : "killed" });
       if (child.ready || end.stderr !== reported) {
         log.warn({ pid: child.process.pid, workspaceId, killedFor, ...end }, "sandbox child ended");
@@ -73,7 +79,17 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       placeRuns();
     },
   };
-  const processes = new Processes(options.processes, () => new Child(limits, options.spawn, events, now), now);
+  const start = () => {
+    try {
+      return new Child(limits, options.spawn, events, now);
+    } catch (error) {
+      failingSince ??= now();
+      if (reported !== String(error)) log.warn({ err: error }, "sandbox child not started");
+      reported = String(error);
+      throw error;
+    }
+  };
+  const processes = new Processes(options.processes, start, now);
 
   const measures = new DisposableStack();
   measures.use(
@@ -98,7 +114,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       if (child.isStalled(limits.stallMs)) child.giveBack();
       child.checkResponse();
     }
-    runs.expire();
+    runs.expire(processes, failingSince);
     placeRuns();
     if (runs.size > 0) return;
     clearInterval(timer);

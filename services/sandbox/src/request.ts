@@ -25,7 +25,7 @@ export type SandboxRequest = {
 
 /**
  * Why a run was ended without a result. `interrupted` is a failure of the sandbox, and the run may have had effects;
- * an `overloaded` run was never begun.
+ * an `overloaded` run was never begun, and neither was an `unavailable` one, for which no process could be started.
  */
 export type SandboxStop =
   | "timeout"
@@ -36,7 +36,8 @@ export type SandboxStop =
   | "too-many-host-calls"
   | "interrupted"
   | "cancelled"
-  | "overloaded";
+  | "overloaded"
+  | "unavailable";
 
 export type SandboxOutcome =
   | { kind: "ok"; resultJson: string; cpuMs: number; logs: string[] }

@@ -6,6 +6,7 @@ import {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from "node:http2";
+import { totalmem } from "node:os";
 import { keepAlive } from "@toolgate/call-stream/keep-alive";
 import { listen } from "@toolgate/service-host/process/listen";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
@@ -33,8 +34,12 @@ export type SandboxServer = AsyncDisposable & {
   drain: () => Promise<void>;
 };
 
-/** Of all tool-runners together. */
+/** Of all tool-runners together, however much memory there is. */
 const MAX_PROCESSES = 512;
+/** A process has 14 to 20 MiB with a few tools, and a few have much more. */
+const PROCESS_BYTES = 32 * 1024 * 1024;
+/** So many connections may get a 401 or 503 at the same time; those above are closed without an answer. */
+const REFUSED_CONNECTIONS = 256;
 /** A connection that has no process after this long is ended. */
 const ADMIT_MS = 5_000;
 const BEARER = "Bearer ";
@@ -44,7 +49,7 @@ const BEARER = "Bearer ";
  * request, its output that of the response. When either side ends the connection, the process ends.
  */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
-  const { host, port, isolation, maxProcesses = MAX_PROCESSES, tls } = options;
+  const { host, port, isolation, maxProcesses = processesInMemory(), tls } = options;
   const expected = options.tokenHashes.map((hash) => Buffer.from(hash, "hex"));
   /** Each with what ends it while it has no process. */
   const sessions = new Map<Http2Session | undefined, NodeJS.Timeout>();
@@ -53,8 +58,7 @@ export async function startSandboxServer(options: SandboxServerOptions): Promise
   const secure = tls && createSecureServer({ ...http2, ...tls.serverOptions() });
   if (secure) tls?.follow(secure);
   const server = secure ?? createServer(http2);
-  // Those above are closed without an answer, so there is room for the ones that get a 503.
-  server.maxConnections = 2 * maxProcesses;
+  server.maxConnections = maxProcesses + REFUSED_CONNECTIONS;
   server.on("session", (session) => {
     const late = setTimeout(() => session.destroy(), ADMIT_MS);
     sessions.set(session, late);
@@ -95,6 +99,12 @@ export async function startSandboxServer(options: SandboxServerOptions): Promise
       await closed;
     },
   };
+}
+
+/** As many as fit into the memory of the container, or of the machine. */
+function processesInMemory(): number {
+  const memory = Math.min(process.constrainedMemory() || totalmem(), totalmem());
+  return Math.max(1, Math.min(MAX_PROCESSES, Math.floor(memory / PROCESS_BYTES)));
 }
 
 function refuse(stream: ServerHttp2Stream, status: number): void {

@@ -36,7 +36,7 @@ export async function examine(env: Env): Promise<Finding[]> {
     checkPostgres(members, findings),
     checkRedis(members, findings),
     checkNats(members, findings),
-    checkProcesses(env, findings),
+    checkProcesses(env, members, findings),
   ]);
   return findings.list();
 }

@@ -1,3 +1,4 @@
+import { sandboxStatus } from "@toolgate/sandbox/processes/remote-process";
 import type { Env } from "@toolgate/service-host/env";
 import { readHostConfig } from "@toolgate/service-host/host-config";
 import { createLogger } from "@toolgate/service-host/logger";
@@ -5,10 +6,15 @@ import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import { isServing } from "@toolgate/service-host/rpc/probe";
 import { openProcessTls } from "@toolgate/service-host/tls/process-tls";
 import { SERVICE_NAMES, SERVICES, urlVariable } from "@toolgate/service-registry/services";
-import { type Findings, messageOf, RESPONSE_MS } from "./finding.ts";
+import { type Findings, type Member, messageOf, RESPONSE_MS } from "./finding.ts";
+
+const SANDBOX_ANSWERS: Readonly<Record<number, string>> = {
+  401: "does not accept SANDBOX_TOKEN: its SANDBOX_TOKEN_HASH is that of another one",
+  503: "has as many processes as it can have",
+};
 
 /** Whether every process that the settings name responds and is ready. */
-export async function checkProcesses(env: Env, findings: Findings): Promise<void> {
+export async function checkProcesses(env: Env, members: readonly Member[], findings: Findings): Promise<void> {
   const look = async (what: string, ask: () => Promise<boolean>) => {
     try {
       if (!(await ask())) findings.add("processes", `${what} is not ready`);
@@ -31,7 +37,19 @@ export async function checkProcesses(env: Env, findings: Findings): Promise<void
       return (await fetch(new URL("/readyz", url.trim()), { signal: AbortSignal.timeout(RESPONSE_MS) })).ok;
     }),
   );
-  await Promise.all([...services, ...others]);
+  const { SANDBOX_URL = "", SANDBOX_TOKEN = "" } =
+    members.find(({ user }) => user.service === "tool-runner")?.env ?? {};
+  const sandbox = async () => {
+    const ask = async (at: string) => {
+      const answer = SANDBOX_ANSWERS[await sandboxStatus(at, SANDBOX_TOKEN, tls)];
+      if (answer) findings.add("processes", `sandbox at ${at} ${answer}`);
+      return true;
+    };
+    const addresses = await serverAddresses(SANDBOX_URL);
+    await Promise.all(addresses.map((at) => look(`sandbox at ${at}`, () => ask(at))));
+    return true;
+  };
+  await Promise.all([...services, ...others, SANDBOX_URL !== "" && look("the address of sandbox", sandbox)]);
 }
 
 async function openTls(env: Env, findings: Findings) {

@@ -1,8 +1,11 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { connectBus } from "@toolgate/event-bus/connect";
 import { freePort } from "@toolgate/local-servers/ports";
+import { NO_ISOLATION } from "@toolgate/sandbox/isolation/detect";
+import { startSandboxServer } from "@toolgate/sandbox/server";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DoctorRig, startDoctorRig } from "./rig.ts";
@@ -122,6 +125,21 @@ test("a stream that differs, and a Redis that drops keys or writes nothing to it
     "servers: Redis drops keys when its memory is full: maxmemory-policy is allkeys-lru, not noeviction",
     "streams: the stream RECORDS has max_age 3600000000000 instead of 604800000000000",
   ]);
+});
+
+test("a sandbox that is down, or does not know the token, is named", async () => {
+  const token = "a-token-of-tests-with-enough-characters";
+  const tokenHashes = [createHash("sha256").update(token).digest("hex")];
+  await using sandbox = await startSandboxServer({ host: "127.0.0.1", port: 0, tokenHashes, isolation: NO_ISOLATION });
+  const [known, down] = [sandbox.port, await freePort()].map((port) => `http://127.0.0.1:${port}`);
+  expect(await problems({ env: { SANDBOX_URL: `${known}`, SANDBOX_TOKEN: token } })).toEqual([]);
+  const other = { SANDBOX_URL: `${known},${down}`, SANDBOX_TOKEN: `another-${token}` };
+  const found = await problems({ env: other });
+  expect(found).toHaveLength(2);
+  expect(found).toContainEqual(expect.stringMatching(`^processes: sandbox at ${known} does not accept SANDBOX_TOKEN`));
+  expect(found).toContainEqual(
+    expect.stringMatching(`^processes: sandbox at ${down} does not respond: .*ECONNREFUSED`),
+  );
 });
 
 test("a process that does not run is named, wherever the settings name it", async () => {

@@ -1,5 +1,5 @@
 import type { EntryPoints } from "../guest/entry-points.ts";
-import { charsOf, MAX_MESSAGE_CHARS } from "../protocol/frames.ts";
+import { charsOf, MAX_REPORT_CHARS } from "../protocol/frames.ts";
 import type { FailureKind, FromChild, ResultMessage, StartMessage, ToChild } from "../protocol/messages.ts";
 import { type EntryArgs, IsolateEnded } from "./isolate.ts";
 import type { StepClock } from "./step-clock.ts";
@@ -195,7 +195,7 @@ export class ChildRuns {
     for (const report of reports as [string, number, ...unknown[]][]) {
       const [kind, from, ...rest] = report;
       if (from !== ticket || !this.#runs.has(ticket)) continue;
-      if (charsOf(report) > MAX_MESSAGE_CHARS) this.#fail(run, "memory", "The tool sent more than its memory can hold");
+      if (charsOf(report) > MAX_REPORT_CHARS) this.#fail(run, "memory", "The tool sent more than its memory can hold");
       else if (kind === "call") this.#report(["call", ticket, rest[0] as number, rest[1] as string, rest[2] as string]);
       else if (kind === "log") this.#report(["log", ticket, rest[0] as string]);
       else if (kind === "fail") this.#fail(run, rest[0] as FailureKind, rest[1] as string, rest[2] as string);

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { createFrameReader, encodeFrame, takeFrame } from "../protocol/frames.ts";
+import { createFrameReader, encodeFrame, MAX_FRAME_BYTES, takeFrame } from "../protocol/frames.ts";
 import type { ChildFrame, FromChild, GuestSettings, ToChild } from "../protocol/messages.ts";
 import { ChildRuns } from "./child-runs.ts";
 import { StepClock } from "./step-clock.ts";
@@ -41,7 +41,7 @@ function startRuns(settings: GuestSettings): ChildRuns {
 }
 
 let runs: ChildRuns | undefined;
-const readFrames = createFrameReader();
+const readFrames = createFrameReader(MAX_FRAME_BYTES);
 process.stdin.on("data", (chunk: Buffer) => {
   for (const message of (readFrames(chunk) as ToChild[][]).flat()) {
     if (message[0] === "begin") runs = startRuns(message[1]);

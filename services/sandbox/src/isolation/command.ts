@@ -33,7 +33,7 @@ if [ -w /proc/self/autogroup ]; then
     sleep 0.1
   done
 fi
-exec nice -n ${NICE} "$@"`;
+exec /usr/bin/env -i /usr/bin/nice -n ${NICE} "$@"`;
 
 /** Mounts a root with read-only views of the given paths and an own /proc, then runs the command in it. */
 const ENTER_ROOT = `set -e

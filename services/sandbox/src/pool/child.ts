@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { EngineProcess, ProcessEnd, SpawnProcess } from "../processes/engine-process.ts";
 import { checkFrame } from "../protocol/check-frame.ts";
-import { createFrameReader } from "../protocol/frames.ts";
+import { createFrameReader, MAX_REPORT_BYTES } from "../protocol/frames.ts";
 import type { ChildFrame, FromChild, GuestSettings, ToChild } from "../protocol/messages.ts";
 import { createFrameWriter } from "./frame-writer.ts";
 import type { SandboxRun } from "./run.ts";
@@ -19,6 +19,7 @@ type Step = { number: number; run: SandboxRun; isStart: boolean };
 
 export type ChildEvents = {
   onMessage: (child: Child, message: FromChild) => void;
+  onUp: () => void;
   /** After the messages of a frame. */
   onFrame: () => void;
   /** It gets no more runs, and may be ended when it has none. */
@@ -66,7 +67,7 @@ export class Child implements AsyncDisposable {
     this.#now = now;
     this.#progressAt = now();
     this.idleSince = now();
-    const readFrames = createFrameReader();
+    const readFrames = createFrameReader(MAX_REPORT_BYTES);
     this.process = spawn({
       onData: (chunk) => {
         if (this.#isBroken) return;
@@ -207,6 +208,7 @@ export class Child implements AsyncDisposable {
     const isUp = !this.ready;
     const current = this.#steps[0];
     this.ready = true;
+    if (isUp) events.onUp();
     this.#isGivingBack = false;
     const left = this.#steps.findIndex(({ number }) => number > done);
     this.#steps.splice(0, left < 0 ? this.#steps.length : left);

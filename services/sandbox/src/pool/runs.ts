@@ -11,6 +11,8 @@ import { SandboxRun, stopped } from "./run.ts";
 
 /** A workspace gets a further process when a run of it has waited this long. */
 const GROW_AFTER_MS = 50;
+/** A run waits so long for a process while none can be started. */
+const START_WAIT_MS = 5_000;
 /** How the engine ends a process after a fatal error, nearly always because memory ran out. */
 const ENGINE_SIGNALS: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL", "SIGSEGV", "SIGBUS"]);
 
@@ -102,11 +104,16 @@ export class Runs {
     }
   }
 
-  expire(): void {
+  /** Ends what has had its time. No process could be started since `failingSince`, if that is set. */
+  expire(processes: Processes, failingSince: number | undefined): void {
     const now = this.#now();
+    const isFailing = failingSince !== undefined && now - failingSince >= START_WAIT_MS;
     for (const run of this.#all) {
-      if (run.deadline > now) continue;
-      if (run.child?.mayHaveBegun(run)) this.#stop(run, stopped("timeout", "The run took too long", run));
+      const lacksProcess =
+        failingSince !== undefined && run.state === "waiting" && processes.of(run.request.workspaceId).length === 0;
+      if (run.deadline > now && !(lacksProcess && isFailing)) continue;
+      if (lacksProcess) this.#stop(run, stopped("unavailable", "No process of the sandbox could be started", run));
+      else if (run.child?.mayHaveBegun(run)) this.#stop(run, stopped("timeout", "The run took too long", run));
       else this.#stop(run, stopped("overloaded", "The run's time ended before it began", run));
     }
   }

@@ -2,6 +2,8 @@ export type ProcessEnd = {
   signal: NodeJS.Signals | null;
   code: number | null;
   stderr: string;
+  /** It was not started, because the sandbox service has as many as it can. */
+  isFull?: boolean;
 };
 
 export type ProcessEvents = {

@@ -22,6 +22,8 @@ export class LocalProcess implements EngineProcess {
   constructor(isolation: Isolation, events: LocalEvents) {
     this.#isForked = isolation.layers.has("processes");
     this.#process = spawnChild(isolation);
+    // Before anything can throw: without file descriptors left, the process has no streams.
+    this.#process.on("error", () => {});
     const [input, output, errors] = this.#process.stdio as unknown as [Writable, Readable, Readable];
     this.input = input;
     this.output = output;
@@ -65,7 +67,6 @@ export class LocalProcess implements EngineProcess {
     });
     // `close` follows both.
     this.input.on("error", () => {});
-    this.#process.on("error", () => {});
     this.#process.on("exit", () => {
       this.#exited = true;
     });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { keepAlive } from "@toolgate/call-stream/keep-alive";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
@@ -23,6 +24,30 @@ type RemoteOptions = {
 type Address = { processes: number; failedAt: number };
 type Opened = { session: ClientHttp2Session; stream: ClientHttp2Stream };
 
+/** Asks the sandbox service at an address for a process: 200, 401 when it does not know the token, 503 when it is full. */
+function requestProcess(address: string, token: string, tls: ProcessTls | undefined): Opened {
+  const session = connect(new URL(address).origin, {
+    settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
+    ...(tls && { createConnection: () => tls.connectHttp2(address) }),
+  });
+  const late = setTimeout(() => session.destroy(new Error("the sandbox process does not answer")), CONNECT_MS);
+  for (const event of ["connect", "close"]) session.once(event, () => clearTimeout(late));
+  return { session, stream: session.request({ ":method": "POST", authorization: `Bearer ${token}` }) };
+}
+
+/** The status with which the sandbox service answers such a request; rejects when it does not answer. */
+export async function sandboxStatus(address: string, token: string, tls: ProcessTls | undefined): Promise<number> {
+  const { session, stream } = requestProcess(address, token, tls);
+  for (const each of [session, stream]) each.on("error", () => {});
+  try {
+    const [headers] = await Promise.race([once(stream, "response"), once(session, "close")]);
+    if (headers === undefined) throw new Error("it closes connections without an answer");
+    return headers[":status"];
+  } finally {
+    session.destroy();
+  }
+}
+
 /** Starts processes in the sandbox service: each at the address that has fewest of them and did not fail just now. */
 export function spawnRemotely({ addresses, token, tls }: RemoteOptions): SpawnProcess {
   const known = new Map<string, Address>();
@@ -40,13 +65,7 @@ export function spawnRemotely({ addresses, token, tls }: RemoteOptions): SpawnPr
     if (address === undefined) throw new Error("SANDBOX_URL names no address");
     const state = stateOf(address);
     state.processes += 1;
-    const session = connect(new URL(address).origin, {
-      settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
-      ...(tls && { createConnection: () => tls.connectHttp2(address) }),
-    });
-    const late = setTimeout(() => session.destroy(new Error("the sandbox process does not answer")), CONNECT_MS);
-    session.once("connect", () => clearTimeout(late));
-    const stream = session.request({ ":method": "POST", authorization: `Bearer ${token}` });
+    const { session, stream } = requestProcess(address, token, tls);
     // A sandbox process with too many connections closes further ones without a word.
     let hasFailed = true;
     stream.once("response", ({ ":status": status }) => {
@@ -56,7 +75,6 @@ export function spawnRemotely({ addresses, token, tls }: RemoteOptions): SpawnPr
       hasFailed = true;
     });
     session.once("close", () => {
-      clearTimeout(late);
       state.processes -= 1;
       if (hasFailed) state.failedAt = performance.now();
     });
@@ -102,6 +120,7 @@ class RemoteProcess implements EngineProcess {
     stream.on("response", ({ ":status": status }) => {
       if (status === 200) session.on("goaway", () => events.onDraining?.());
       else session.destroy(new Error(`the sandbox process answered ${status}`));
+      if (status === 503) this.#end = { ...this.#end, isFull: true };
     });
     stream.on("data", events.onData);
     stream.on("trailers", (trailers) => {

@@ -7,6 +7,8 @@ import {
   FRAME_CHARS,
   MAX_FRAME_BYTES,
   MAX_MESSAGE_CHARS,
+  MAX_REPORT_BYTES,
+  MAX_REPORT_CHARS,
   takeFrame,
 } from "./frames.ts";
 
@@ -18,7 +20,7 @@ describe("sandbox frames", () => {
         fc.array(fc.integer({ min: 1, max: 40 })),
         (values, cuts) => {
           const bytes = Buffer.concat(values.map(encodeFrame));
-          const read = createFrameReader();
+          const read = createFrameReader(MAX_FRAME_BYTES);
           const found: unknown[] = [];
           let at = 0;
           for (const cut of cuts) {
@@ -33,7 +35,7 @@ describe("sandbox frames", () => {
   });
 
   it("[TOOL-2] a frame that exceeds the bound is refused", () => {
-    const read = createFrameReader();
+    const read = createFrameReader(MAX_FRAME_BYTES);
     const chunk = Buffer.alloc(MAX_FRAME_BYTES / 8, "x");
     for (let sent = 0; sent < MAX_FRAME_BYTES; sent += chunk.length) expect(read(chunk)).toEqual([]);
     expect(() => read(chunk)).toThrow("too large");
@@ -63,9 +65,12 @@ describe("what goes into one frame", () => {
     );
   });
 
-  it("[TOOL-2] the largest message fits in a frame, with any characters", () => {
-    const message = ["log", 1, "\u0001".repeat(MAX_MESSAGE_CHARS - 3)];
-    expect(charsOf(message)).toBe(MAX_MESSAGE_CHARS);
-    expect(encodeFrame({ done: 0, messages: [message] }).length).toBeLessThan(MAX_FRAME_BYTES);
+  it.each([
+    [MAX_MESSAGE_CHARS, MAX_FRAME_BYTES],
+    [MAX_REPORT_CHARS, MAX_REPORT_BYTES],
+  ])("[TOOL-2] a message of %i characters fits in a frame of %i bytes, with any characters", (chars, bytes) => {
+    const message = ["log", 1, "\u0001".repeat(chars - 3)];
+    expect(charsOf(message)).toBe(chars);
+    expect(encodeFrame({ done: Number.MAX_SAFE_INTEGER, messages: [message] }).length).toBeLessThan(bytes);
   });
 });

@@ -5,6 +5,9 @@ export const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 export const FRAME_CHARS = 260 * 1024;
 /** JSON takes at most six bytes for a character, so a message of this size always fits into a frame. */
 export const MAX_MESSAGE_CHARS = 32 * 1024 * 1024;
+/** The same for what a child sends: the result of a run or the arguments of a host call, at most 1 MiB each. */
+export const MAX_REPORT_BYTES = 16 * 1024 * 1024;
+export const MAX_REPORT_CHARS = 2.5 * 1024 * 1024;
 /** A longer result of a host call is sent in parts of this size, so that no frame of one takes long to make. */
 export const PART_CHARS = 128 * 1024;
 
@@ -26,8 +29,8 @@ export function encodeFrame(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
-/** Splits a stream of bytes into the values of its frames. Throws when a frame is too large. */
-export function createFrameReader(): (chunk: Buffer) => unknown[] {
+/** Splits a stream of bytes into the values of its frames. Throws when a frame is larger than `maxBytes`. */
+export function createFrameReader(maxBytes: number): (chunk: Buffer) => unknown[] {
   let parts: Buffer[] = [];
   let held = 0;
   return (chunk) => {
@@ -42,7 +45,7 @@ export function createFrameReader(): (chunk: Buffer) => unknown[] {
       at = end + 1;
     }
     held += chunk.length - at;
-    if (held > MAX_FRAME_BYTES) throw new RangeError("A sandbox frame is too large");
+    if (held > maxBytes) throw new RangeError("A sandbox frame is too large");
     if (at < chunk.length) parts.push(chunk.subarray(at));
     return frames;
   };

@@ -193,7 +193,7 @@ describe("a sandbox process", () => {
     const warnings: Record<string, unknown>[] = [];
     const log = { warn: (fields: Record<string, unknown>) => warnings.push(fields) };
     await using pool = openSandboxPool({}, { spawn: spawnAt([role], `${TOKEN}x`), log });
-    expect((await runSource(pool, handler("return 1"), { limits: { wallMs: 1_500 } })).kind).toBe("overloaded");
+    expect((await runSource(pool, handler("return 1"), { limits: { wallMs: 1_500 } })).kind).toBe("unavailable");
     expect(pool.isReady()).toBe(false);
     expect(warnings[0]?.stderr).toContain("401");
     // The same reason is not logged again and again.
@@ -227,7 +227,7 @@ describe("a sandbox process", () => {
     expect(await Promise.all([before, after].map((pool) => resultOf(pool, handler("return 1"))))).toEqual([1, 1]);
     await using only = await startSandbox(next);
     await using refused = openSandboxPool({}, { spawn: spawnAt([only], old) });
-    expect((await runSource(refused, handler("return 1"), { limits: { wallMs: 1_500 } })).kind).toBe("overloaded");
+    expect((await runSource(refused, handler("return 1"), { limits: { wallMs: 1_500 } })).kind).toBe("unavailable");
   });
 
   it("[TOOL-2] has no secret in its environment, and its children have neither an environment nor its connections", async () => {

@@ -55,7 +55,7 @@ describe("a sandbox process with certificates", () => {
       const outcome = runSource(pool, source, { limits: { wallMs: 3_000 } });
       await until("the refusal is logged", () => warnings.length > 0);
       expect(pool.isReady()).toBe(false);
-      if (!tls) expect((await outcome).kind).toBe("overloaded");
+      if (!tls) expect((await outcome).kind).toBe("unavailable");
       else outcome.catch(() => {});
     }
   });

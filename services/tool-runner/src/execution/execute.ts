@@ -160,6 +160,7 @@ async function runHandler(
   run.logs = outcome.logs;
   if (outcome.kind === "ok") return outcome.resultJson;
   if (outcome.kind === "overloaded") throw new Overloaded(outcome.message);
+  if (outcome.kind === "unavailable") throw new NotStarted(outcome.message);
   // [ERR-18]
   if (outcome.kind === "interrupted") throw new Error(`interrupted: ${outcome.message}`);
   if (outcome.kind === "unserializable") throw new NotJson(`unserializable: ${outcome.message}`);
