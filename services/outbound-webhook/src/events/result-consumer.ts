@@ -1,6 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeBatches } from "@toolgate/event-bus/consume";
+import { writeAccepted } from "@toolgate/event-bus/write-accepted";
 import { type AttemptResult, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { deliveriesEnded } from "@toolgate/telemetry/instruments";
 import type { ApplyResults } from "../store/deliveries/apply-results.ts";
@@ -26,11 +27,14 @@ export function runResultConsumer(options: ResultConsumerOptions): Promise<void>
   async function apply(results: AttemptResult[]): Promise<void> {
     const at = now();
     const records = results.map((result) => toRecord(result, at)).filter((record) => record !== undefined);
-    if (records.length === 0) return;
-    const due = await applyResults(records, at);
-    for (const record of records)
-      if (record.verdict !== "returned" && !record.retryAt) deliveriesEnded.add(1, { outcome: record.verdict });
-    if (due) onDue();
+    const refused = await writeAccepted(records, async (part) => {
+      const due = await applyResults(part, at);
+      for (const record of part)
+        if (record.verdict !== "returned" && !record.retryAt) deliveriesEnded.add(1, { outcome: record.verdict });
+      if (due) onDue();
+    });
+    // The lease of such a delivery ends, and its attempt is made again.
+    for (const { reason } of refused) onError(new Error(`a result was refused: ${reason}`));
   }
   return consumeBatches({
     bus,
