@@ -25,11 +25,6 @@ describe("endpoints", () => {
     });
   });
 
-  it("[WMGMT-5] a manager creates an endpoint, and the list shows it", async () => {
-    const { endpoint } = await create({}, "w-create");
-    expect((await rig.endpoints({ workspaceId: "w-create" }).listEndpoints({})).endpoints).toEqual([endpoint]);
-  });
-
   it("[WMGMT-5] ids do not say how many endpoints there are, and the list is in the order of creation", async () => {
     const ids: bigint[] = [];
     for (let made = 0; made < 8; made += 1) ids.push((await create({}, "w-ids")).endpoint?.id ?? 0n);
@@ -100,32 +95,6 @@ describe("endpoints", () => {
     const { endpoint } = await create({}, "w-types");
     const edit = { endpointId: endpoint?.id ?? 0n, events: { types: [] } };
     await expect(rig.endpoints({ workspaceId: "w-types" }).updateEndpoint(edit)).rejects.toEqual(refused);
-  });
-
-  it.each([
-    ["SSRF-1", "http://example.com/", /only https/],
-    ["SSRF-2", "https://user:pw@example.com/", /credentials/],
-    ["SSRF-2", "https://@example.com/", /credentials/],
-    ["SSRF-3", "https://gate.example/hook", /must not point to this service/],
-    ["SSRF-3", "https://GATE.example.:8443/hook", /must not point to this service/],
-    ["SSRF-4", "https://10.0.0.1/", /not allowed/],
-    ["SSRF-4", "https://169.254.169.254/latest/meta-data", /not allowed/],
-    ["SSRF-4", "https://[::ffff:192.168.0.1]/", /not allowed/],
-    ["SSRF", "https://2130706433/", /not a valid host/],
-    ["SSRF", "https://name.invalid/", /does not resolve/],
-    ["SSRF", "https://exa mple.com/", /whitespace/],
-    ["SSRF", `https://example.com/${"a".repeat(2048)}`, /2048/],
-    ["SSRF", "nonsense", /not a URL/],
-  ])("[%s] refuses the URL %s", async (_rule, url, reason) => {
-    await expect(create({ url })).rejects.toEqual(refusal(Code.InvalidArgument, reason));
-  });
-
-  it("[SSRF-4] checks the URL also when it is changed", async () => {
-    const { endpoint } = await create({}, "w-change");
-    const change = { endpointId: endpoint?.id ?? 0n, url: "https://192.168.1.1/" };
-    await expect(rig.endpoints({ workspaceId: "w-change" }).updateEndpoint(change)).rejects.toEqual(
-      refusal(Code.InvalidArgument, /^url: target address not allowed/),
-    );
   });
 
   it("[OUT] an edit changes only the fields that it sets", async () => {
