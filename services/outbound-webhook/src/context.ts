@@ -11,11 +11,8 @@ import type { Config, CoreConfig } from "./config.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
 import { DISPATCH } from "./events/dispatch-subject.ts";
 import { type CancelStore, createCancelStore } from "./store/deliveries/cancel-waiting.ts";
-import { createFanOut, type FanOut } from "./store/deliveries/fan-out.ts";
-import { createSingleDeliveryStore, type SingleDeliveryStore } from "./store/deliveries/single-delivery.ts";
 import type { EndpointKey } from "./store/endpoint.ts";
 import { deliveryQueue, QUEUE_TABLES } from "./store/queue.ts";
-import { createReplaySteps, type ReplaySteps } from "./store/replay/steps.ts";
 
 /** How long an RPC waits for the workspace's lock to cancel some deliveries itself. */
 const CANCEL_LOCK_TIMEOUT_MS = 2_000;
@@ -29,13 +26,11 @@ export interface Context {
   caps: QueueCaps;
   secretBox: SecretBox;
   checkUrl: CheckUrl;
-  deliveries: SingleDeliveryStore;
-  fanOut: FanOut;
   cancelStore: CancelStore;
   cancelWakeUp: WakeUp;
   /** After an endpoint was deactivated or deleted: cancels some of the deliveries that wait for it, and has the rest cancelled. */
   cancelWaiting: (key: EndpointKey) => Promise<void>;
-  replaySteps: ReplaySteps;
+  /** Signalled when a replay was started in this process. */
   replayWakeUp: WakeUp;
   announceWork: () => void;
   now: () => Date;
@@ -59,7 +54,6 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
   resources.use(measurePool(queuePool, "outbound-webhook queue"));
   resources.use(measureFairQueue(pool, { queue: "deliveries", tables: QUEUE_TABLES }));
   const queue = deliveryQueue(caps);
-  const replayWakeUp = createWakeUp();
   const cancelStore = createCancelStore(queuePool);
   const cancelWakeUp = createWakeUp();
   const announceWork = createAnnouncer(bus, DISPATCH);
@@ -70,8 +64,6 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     caps,
     secretBox: createSecretBox({ keys: sealingKeys }),
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
-    deliveries: createSingleDeliveryStore(queuePool, queue),
-    fanOut: createFanOut(queuePool, queue),
     cancelStore,
     cancelWakeUp,
     async cancelWaiting(key) {
@@ -84,8 +76,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
         announceWork();
       }
     },
-    replaySteps: createReplaySteps(queuePool, queue),
-    replayWakeUp,
+    replayWakeUp: createWakeUp(),
     announceWork,
     now,
   };

@@ -12,8 +12,8 @@ import { type Config, type CoreConfig, readConfig } from "./config.ts";
 import { type Context, createContext } from "./context.ts";
 import { ATTEMPT_DEADLINE_MS } from "./domain/outcome.ts";
 import { runCancellations } from "./events/cancel-loop.ts";
+import { runFanOutConsumer } from "./events/fan-out-consumer.ts";
 import { dispatcherLoops } from "./roles/dispatcher.ts";
-import { fanOutLoops } from "./roles/fan-out.ts";
 import { createWorker } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
@@ -46,7 +46,10 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const roles: Loops[] = [];
   if (context) {
     roles.push(maintenanceLoops(context, bus, host));
-    if (config.roles.has("fan-out")) roles.push(fanOutLoops(context, bus, log));
+    if (config.roles.has("fan-out")) {
+      const onError = (error: unknown) => log.error({ err: error }, "fan-out");
+      roles.push({ producers: [(signal) => runFanOutConsumer({ ...context, bus, signal, onError })] });
+    }
     if (config.roles.has("dispatcher")) roles.push(dispatcherLoops(context, { config, bus, log, peers }, resources));
   }
   if (config.roles.has("worker"))

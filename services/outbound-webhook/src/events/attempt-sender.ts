@@ -6,7 +6,7 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { headersContext } from "../domain/custom-headers.ts";
 import { requestHeaders, signingTime } from "../domain/delivery-headers.ts";
 import { ATTEMPT_DEADLINE_MS, BODY_DEADLINE_MS } from "../domain/outcome.ts";
-import type { ApplyResults, CancelRecord, ReturnRecord } from "../store/deliveries/apply-results.ts";
+import type { CancelRecord, ReturnRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
 import { createSigningKeys, type OpenSigningKey } from "./signing-keys.ts";
 
@@ -20,9 +20,9 @@ const DEADLINE_MS = 5_000;
 /** Wait after a failure of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
 
-export interface AttemptSenderOptions {
+interface AttemptSenderOptions {
   bus: Bus;
-  applyResults: ApplyResults;
+  applyUnsent: (unsent: readonly Unsent[], now: Date) => Promise<unknown>;
   secretBox: Pick<SecretBox, "open">;
   onError: (error: unknown) => void;
 }
@@ -32,12 +32,12 @@ export type SendAttempts = (deliveries: readonly ClaimedDelivery[], now: Date) =
 
 type Unsent = CancelRecord | ReturnRecord;
 
-export function createAttemptSender({ bus, applyResults, secretBox, onError }: AttemptSenderOptions): SendAttempts {
+export function createAttemptSender({ bus, applyUnsent, secretBox, onError }: AttemptSenderOptions): SendAttempts {
   const sealed = { secretBox, keyOf: createSigningKeys(secretBox) };
   return async (deliveries, now) => {
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
     const settle = async (unsent: Unsent[]) => {
-      if (unsent.length > 0) await applyResults(unsent, now).catch(onError);
+      if (unsent.length > 0) await applyUnsent(unsent, now).catch(onError);
     };
     const returned = ({ deliveryId, workspaceId, number }: Pick<Attempt, "deliveryId" | "workspaceId" | "number">) =>
       ({ deliveryId, workspaceId, number, verdict: "returned", leaseUntil }) as const;

@@ -10,18 +10,14 @@ import {
   WorkspaceEventSchema,
 } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
-import type { Pool } from "@toolgate/postgres/pool";
 import { contextOf, type Span, SpanKind, spanOf, startSpan } from "@toolgate/telemetry/trace";
+import type { Context } from "../context.ts";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
-import type { FanOut } from "../store/deliveries/fan-out.ts";
+import { fanOut } from "../store/deliveries/fan-out.ts";
 import { SCHEMA } from "../store/queue.ts";
 
-interface FanOutOptions {
+interface FanOutOptions extends Pick<Context, "pool" | "queuePool" | "queue" | "announceWork" | "now"> {
   bus: Bus;
-  pool: Pool;
-  fanOut: FanOut;
-  announceWork: () => void;
-  now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
 }
@@ -149,9 +145,11 @@ async function storeUnlocked(events: readonly PendingEvent[], running: RunningFa
 async function store(
   pending: readonly PendingEvent[],
   lockTimeoutMs: number,
-  { fanOut, now, announceWork, noteSettled }: RunningFanOut,
+  { queuePool, queue, now, announceWork, noteSettled }: RunningFanOut,
 ): Promise<void> {
   const deliveries = await fanOut(
+    queuePool,
+    queue,
     pending.map(({ event }) => event),
     now(),
     lockTimeoutMs,

@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { FAILURES_TO_DEACTIVATE } from "../../src/domain/outcome.ts";
 import { toRecord } from "../../src/events/attempt-record.ts";
 import { runCancellations } from "../../src/events/cancel-loop.ts";
-import { createApplyResults } from "../../src/store/deliveries/apply-results.ts";
+import { applyResults } from "../../src/store/deliveries/apply-results.ts";
 import { CANCELLED_PER_TRANSACTION, createCancelStore } from "../../src/store/deliveries/cancel-waiting.ts";
-import { type ClaimedDelivery, createClaimStore } from "../../src/store/deliveries/claim.ts";
+import { type ClaimedDelivery, claimDeliveries } from "../../src/store/deliveries/claim.ts";
 import { deleteEndpoint, type EndpointKey, updateEndpoint } from "../../src/store/endpoint.ts";
 import { deliveryQueue, SERIES_LENGTH } from "../../src/store/queue.ts";
 import { newEvent, startOutboundRig } from "../outbound-rig.ts";
@@ -42,7 +42,7 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
     updateEndpoint(database.pool, key, { active: false, savedBy: "someone", now });
   const claim = async (now: Date) => {
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
-    return (await createClaimStore(database.queuePool, QUEUE).claim(now, leaseUntil)).deliveries;
+    return (await claimDeliveries(database.queuePool, QUEUE, now, leaseUntil)).deliveries;
   };
   const gone = ({ deliveryId, workspaceId, number }: ClaimedDelivery) => {
     const startedAtMs = BigInt(NOW.getTime());
@@ -98,7 +98,7 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
       database.queuePool.on("acquire", () => {
         transactions += 1;
       });
-      await createApplyResults(database.queuePool, QUEUE)(claimed.map(gone), NOW);
+      await applyResults(database.queuePool, QUEUE, claimed.map(gone), NOW);
       expect(transactions).toBe(1);
       expect(await database.statuses("w")).toEqual({ failed: CLAIMED, pending: LONG_BACKLOG - CLAIMED });
       cancelInBackground();
@@ -135,7 +135,7 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
     expect(claimed.map(({ wanted }) => wanted)).toEqual([false, true]);
     const leaseUntil = after(40 + LEASE_MS);
     const returned = claimed.map((delivery) => ({ ...delivery, verdict: "returned", leaseUntil }) as const);
-    await createApplyResults(database.queuePool, QUEUE)(returned, after(40));
+    await applyResults(database.queuePool, QUEUE, returned, after(40));
     cancelInBackground();
     await eventually(async () => expect(await database.statuses("w")).toEqual({ cancelled: 1, pending: 1 }));
     expect((await claim(after(50))).map(({ wanted }) => wanted)).toEqual([true]);

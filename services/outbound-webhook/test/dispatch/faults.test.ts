@@ -6,7 +6,7 @@ import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, describe, expect, it } from "vitest";
 import { LEASE_MS } from "../../src/events/attempt-sender.ts";
-import { createClaimStore, RESULTS_FIRST_MS } from "../../src/store/deliveries/claim.ts";
+import { claimDeliveries, RESULTS_FIRST_MS } from "../../src/store/deliveries/claim.ts";
 import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 import { spawnService } from "./service-process.ts";
@@ -108,7 +108,7 @@ describe("faults", { timeout: TEST_MS }, () => {
     const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "dies" });
     const claimed = await eventually(async () => {
       const now = rig.clock.now();
-      const { deliveries } = await createClaimStore(pool, QUEUE).claim(now, new Date(now.getTime() + LEASE_MS));
+      const { deliveries } = await claimDeliveries(pool, QUEUE, now, new Date(now.getTime() + LEASE_MS));
       return deliveries.length === 1 && deliveries;
     });
     await pool.end();

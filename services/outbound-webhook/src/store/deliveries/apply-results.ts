@@ -49,25 +49,23 @@ export type DeliveryRecord = AttemptRecord | CancelRecord | ReturnRecord;
  * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record is
  * ignored unless its delivery still has that attempt number, in flight or waiting again because its lease has
  * expired. Marks endpoints that this batch deactivated, or that were deleted meanwhile, so that the deliveries waiting for
- * them are cancelled (`CancelStore`). Resolves with whether there may be work for the freed slots, including work that was
- * added while this waited for the lock.
+ * them are cancelled (`CancelStore`). Resolves with whether it has marked one, and whether there may be work for the freed
+ * slots, including work that was added while this waited for the lock.
  */
-export type ApplyResults = (records: readonly DeliveryRecord[], now: Date) => Promise<boolean>;
-
-/** @param onMarked called when an endpoint was marked */
-export function createApplyResults(pool: Pool, queue: FairQueue, onMarked: () => void = () => {}): ApplyResults {
-  const text = applyText(queue);
-  return async (records, now) => {
-    const single = [...new Map(records.map((record) => [`${record.deliveryId} ${record.number}`, record])).values()];
-    const statements = [
-      lockGroups(QUEUE_TABLES, [...new Set(single.map((record) => record.workspaceId))]),
-      { name: "apply_results", text, values: [JSON.stringify(single), now, FAILURES_TO_DEACTIVATE] },
-    ];
-    const [, applied] = await pipelined(pool, statements, { unlockEarly: true });
-    const { marked, due } = applied?.rows[0] ?? {};
-    if (marked) onMarked();
-    return due;
-  };
+export async function applyResults(
+  pool: Pool,
+  queue: FairQueue,
+  records: readonly DeliveryRecord[],
+  now: Date,
+): Promise<{ marked: boolean; due: boolean }> {
+  const single = [...new Map(records.map((record) => [`${record.deliveryId} ${record.number}`, record])).values()];
+  const values = [JSON.stringify(single), now, FAILURES_TO_DEACTIVATE];
+  const statements = [
+    lockGroups(QUEUE_TABLES, [...new Set(single.map((record) => record.workspaceId))]),
+    { name: "apply_results", text: applyText(queue), values },
+  ];
+  const [, applied] = await pipelined(pool, statements, { unlockEarly: true });
+  return applied?.rows[0] ?? { marked: false, due: false };
 }
 
 /** One statement, so that a batch takes one round trip. */
