@@ -39,7 +39,6 @@ export function toRecord(result: AttemptResult, now: Date): AttemptRecord | Retu
     connectMs: Math.min(result.connectMs, MAX_INT4),
     tlsMs: Math.min(result.tlsMs, MAX_INT4),
     firstByteMs: Math.min(result.firstByteMs, MAX_INT4),
-    bodyCut: result.bodyCut,
     ...outcomeOf({ number, responseCode, error: result.error, endedAt }),
   };
 }
