@@ -45,19 +45,6 @@ describe("the delivery log", () => {
     },
   );
 
-  it("[WMGMT] deliveries of another workspace are not found", async () => {
-    await rig.register("w-mine", "/mine");
-    await rig.report({ workspaceId: "w-mine" });
-    const [delivery] = await finished("w-mine", 1);
-    const stranger = rig.deliveries({ workspaceId: "w-other" });
-    const deliveryId = delivery?.id ?? "";
-    expect(await list("w-other")).toEqual([]);
-    for (const id of [deliveryId, "00000000-0000-0000-0000-000000000000", "nonsense", ""]) {
-      expect(await stranger.getDelivery({ deliveryId: id }).catch(codeOf)).toBe(Code.NotFound);
-      expect(await stranger.resendDelivery({ deliveryId: id }).catch(codeOf)).toBe(Code.NotFound);
-    }
-  });
-
   it("[OUT-52] [OUT-53] [WMGMT-9] a resend is a new delivery of the same event and bytes", async () => {
     await rig.register("w-resend", "/resend");
     const eventId = await rig.report({ workspaceId: "w-resend" });
