@@ -87,6 +87,23 @@ describe("faults", { timeout: TEST_MS }, () => {
     expect(Math.max(...times)).toBeLessThanOrEqual(2);
   });
 
+  it("[OUT-57] a fan-out killed with SIGKILL in the middle loses no event and stores none twice", async () => {
+    rig = await startOutboundRig({ instances: [["manager"]] });
+    const [events, endpoints] = [2_000, 5];
+    for (let index = 0; index < endpoints; index += 1) await rig.register("w", `/${index}`);
+    const all = Array.from({ length: events }, () => newEvent({ workspaceId: "w" }, rig.clock.now()));
+    for (let start = 0; start < events; start += 100) await rig.reportMany(all.slice(start, start + 100));
+    const countOf = async (table: "event" | "delivery") =>
+      (await rig.pool.query(`select count(*)::int as count from outbound_webhook.${table}`)).rows[0].count;
+    const child = await spawn("fan-out");
+    await eventually(async () => (await countOf("event")) > 0, { everyMs: 2, deadlineMs: LONG_MS });
+    child.kill("SIGKILL");
+    expect(await countOf("event")).toBeLessThan(events);
+    await rig.start(["fan-out"]);
+    await eventually(async () => expect(await countOf("event")).toBe(events), { deadlineMs: LONG_MS });
+    expect(await countOf("delivery")).toBe(events * endpoints);
+  });
+
   it("[OUT-57] a broker that is wiped under load loses no delivery", async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
     rig.receiver.behave(() => ({ delayMs: 10 }));
