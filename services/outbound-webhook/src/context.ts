@@ -7,7 +7,8 @@ import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
-import type { Config, CoreConfig } from "./config.ts";
+import type { OutgoingSettings } from "@toolgate/service-host/outgoing";
+import type { CoreConfig } from "./config.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
 import { DISPATCH } from "./events/dispatch-subject.ts";
 import { type CancelStore, createCancelStore } from "./store/deliveries/cancel-waiting.ts";
@@ -36,8 +37,9 @@ export interface Context {
   now: () => Date;
 }
 
-interface ContextOptions {
-  config: Config & { core: CoreConfig };
+export interface ContextOptions {
+  config: OutgoingSettings;
+  core: CoreConfig;
   pool: Pool;
   bus: Bus;
   onIdleError: (error: Error) => void;
@@ -47,8 +49,8 @@ interface ContextOptions {
 
 /** `resources` owns what it opens. */
 export function createContext(options: ContextOptions, resources: AsyncDisposableStack): Context {
-  const { config, pool, bus, onIdleError, now, resolver } = options;
-  const { databaseUrl: url, databaseConnections: maxConnections, caps, sealingKeys } = config.core;
+  const { config, core, pool, bus, onIdleError, now, resolver } = options;
+  const { databaseUrl: url, databaseConnections: maxConnections, caps, sealingKeys } = core;
   const connection = { url, maxConnections, applicationName: "outbound-webhook", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "outbound-webhook queue"));

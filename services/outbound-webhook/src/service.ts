@@ -5,11 +5,12 @@ import { LOOK_FOR_TODAY_MS } from "@toolgate/postgres/retention";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
+import type { Logger } from "@toolgate/service-host/logger";
 import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { serverUserOf } from "@toolgate/service-registry/server-users";
-import { type Config, type CoreConfig, readConfig } from "./config.ts";
-import { type Context, createContext } from "./context.ts";
+import { type Config, readConfig } from "./config.ts";
+import { type Context, type ContextOptions, createContext } from "./context.ts";
 import { ATTEMPT_DEADLINE_MS } from "./domain/outcome.ts";
 import { runCancellations } from "./events/cancel-loop.ts";
 import { runFanOutConsumer } from "./events/fan-out-consumer.ts";
@@ -42,7 +43,8 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   // A worker alone may not create the others, and needs only its own.
   if (config.core) await ensureStreams(bus);
   else await ensureStream(bus, "ATTEMPTS");
-  const context = await openContext(config, host, { bus, now, resolver }, resources);
+  const { core } = config;
+  const context = core && (await openContext({ config, core, bus, log, now, resolver }, resources));
   const roles: Loops[] = [];
   if (context) {
     roles.push(maintenanceLoops(context, bus, host));
@@ -72,22 +74,16 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   };
 }
 
-/** Undefined for a worker, which has no database. */
+/** What all roles but the worker work with. */
 async function openContext(
-  config: Config,
-  { log }: ServiceHost,
-  base: { bus: Bus; now: () => Date; resolver: Resolver | undefined },
+  options: Omit<ContextOptions, "pool" | "onIdleError"> & { log: Logger },
   resources: AsyncDisposableStack,
-): Promise<Context | undefined> {
-  if (!hasCore(config)) return undefined;
-  const { pool } = await openConnections({ name: NAME, needs: ["postgres"], log }, config.core, resources);
-  await maintainPartitions(pool, base.now());
+): Promise<Context> {
+  const { core, log, now } = options;
+  const { pool } = await openConnections({ name: NAME, needs: ["postgres"], log }, core, resources);
+  await maintainPartitions(pool, now());
   const onIdleError = (error: Error) => log.error({ err: error }, "postgres connection lost");
-  return createContext({ ...base, config, pool, onIdleError }, resources);
-}
-
-function hasCore(config: Config): config is Config & { core: CoreConfig } {
-  return config.core !== undefined;
+  return createContext({ ...options, pool, onIdleError }, resources);
 }
 
 function maintenanceLoops(context: Context, bus: Bus, { log }: ServiceHost): Loops {

@@ -1,6 +1,7 @@
 import { fromBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeBatches } from "@toolgate/event-bus/consume";
+import { inParts } from "@toolgate/event-bus/in-parts";
 import { parkMessages } from "@toolgate/event-bus/parked-messages";
 import { createSettledNotices, type NoteSettled } from "@toolgate/event-bus/settled-notices";
 import { writeAccepted } from "@toolgate/event-bus/write-accepted";
@@ -45,8 +46,7 @@ interface Refused {
 const MESSAGES_PER_BATCH = 32;
 const ACK_WAIT_MS = 6_000;
 const MAX_ACK_PENDING = 1_000;
-const EVENTS_PER_TRANSACTION = 200;
-const BYTES_PER_TRANSACTION = 8 * 1024 * 1024;
+const TRANSACTION = { maxItems: 200, maxBytes: 8 * 1024 * 1024 };
 
 /**
  * Turns published events into deliveries until the signal fires. An event may come more than once; it is published again
@@ -69,7 +69,7 @@ export async function runFanOutConsumer(options: FanOutOptions): Promise<void> {
     async handle(messages) {
       const { pending, refused } = read(messages, options.now());
       const failures: unknown[] = [];
-      for (const part of partsOf(pending)) {
+      for (const part of inParts(pending, ({ event }) => event.body.length, TRANSACTION)) {
         try {
           refused.push(...(await storeUnlocked(part, running)));
         } catch (error) {
@@ -105,24 +105,6 @@ function traced(event: StoredEvent, { traceparent, tracestate }: WorkspaceEvent)
   const parent = spanOf({ traceparent, tracestate });
   const span = parent && startSpan("fan-out", parent, { kind: SpanKind.CONSUMER });
   return { event: { ...event, trace: span ? contextOf(span.spanContext()) : { traceparent, tracestate } }, span };
-}
-
-/** The events of each transaction. */
-function partsOf(pending: readonly PendingEvent[]): PendingEvent[][] {
-  const parts: PendingEvent[][] = [];
-  let bytes = 0;
-  for (const one of pending) {
-    const size = one.event.body.length;
-    const last = parts.at(-1);
-    if (last && last.length < EVENTS_PER_TRANSACTION && bytes + size <= BYTES_PER_TRANSACTION) {
-      last.push(one);
-      bytes += size;
-    } else {
-      parts.push([one]);
-      bytes = size;
-    }
-  }
-  return parts;
 }
 
 /**

@@ -1,6 +1,8 @@
+import { deleteParkedBefore } from "@toolgate/event-bus/parked-messages";
 import { dropDailyPartitions, ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import type { Queryable } from "@toolgate/postgres/pool";
 import { MAX_DAYS_LATE } from "../domain/incoming-event.ts";
+import { SCHEMA } from "./queue.ts";
 
 const DAY_MS = 86_400_000;
 /** Days of the delivery log. [OUT-16] */
@@ -24,9 +26,6 @@ const DELETE_OLD = {
   replay: `delete from outbound_webhook.replay where id in (
     select id from outbound_webhook.replay where coalesce(finished_at, started_at) < $1
     order by coalesce(finished_at, started_at) limit $2 for update skip locked)`,
-  parked_message: `delete from outbound_webhook.parked_message where id in (
-    select id from outbound_webhook.parked_message where parked_at < $1
-    order by parked_at limit $2 for update skip locked)`,
   moved_event: `delete from outbound_webhook.moved_event where id in (
     select id from outbound_webhook.moved_event where stored_at < $1
     order by stored_at limit $2 for update skip locked)`,
@@ -59,7 +58,7 @@ export async function maintainPartitions(db: Queryable, now: Date): Promise<void
   }
   await deleteOld(db, "skipped_event", daysAgo(RETENTION_DAYS));
   await deleteOld(db, "replay", daysAgo(RETENTION_DAYS));
-  await deleteOld(db, "parked_message", daysAgo(RETENTION_DAYS));
+  await deleteParkedBefore(db, SCHEMA, daysAgo(RETENTION_DAYS));
   await deleteOld(db, "moved_event", daysAgo(EVENT_RETENTION_DAYS));
   await deleteOld(db, "endpoint", daysAgo(EVENT_RETENTION_DAYS), ENDPOINTS_PER_DELETE);
 }
