@@ -1,7 +1,7 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createAnnouncer, createWakeUp, type WakeUp } from "@toolgate/event-bus/wake-up";
 import { isLockTimeout } from "@toolgate/postgres/data-error";
-import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
@@ -24,10 +24,10 @@ export interface Context {
   /** For the queue's statements, which are pipelined. */
   queuePool: Pool;
   queue: FairQueue;
-  caps: QueueCaps;
   secretBox: SecretBox;
   checkUrl: CheckUrl;
   cancelStore: CancelStore;
+  /** Signalled when an endpoint was marked in this process. */
   cancelWakeUp: WakeUp;
   /** After an endpoint was deactivated or deleted: cancels some of the deliveries that wait for it, and has the rest cancelled. */
   cancelWaiting: (key: EndpointKey) => Promise<void>;
@@ -63,7 +63,6 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     pool,
     queuePool,
     queue,
-    caps,
     secretBox: createSecretBox({ keys: sealingKeys }),
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
     cancelStore,

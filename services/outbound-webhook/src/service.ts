@@ -35,15 +35,15 @@ export const service: ServiceDefinition<Config> = { name: NAME, readConfig, star
 /** Starts the process roles that the configuration names. */
 export async function start(config: Config, host: ServiceHost, overrides: Overrides = {}): Promise<Service> {
   const { log, peers } = host;
+  const { core } = config;
   const { resolver, attemptDeadlineMs = ATTEMPT_DEADLINE_MS } = overrides;
   const now = () => new Date(host.now());
   await using resources = new AsyncDisposableStack();
-  const user = serverUserOf(NAME, config.core ? undefined : "worker");
+  const user = serverUserOf(NAME, core ? undefined : "worker");
   const { bus } = await openConnections({ name: NAME, needs: ["nats"], log, user }, config, resources);
   // A worker alone may not create the others, and needs only its own.
-  if (config.core) await ensureStreams(bus);
+  if (core) await ensureStreams(bus);
   else await ensureStream(bus, "ATTEMPTS");
-  const { core } = config;
   const context = core && (await openContext({ config, core, bus, log, now, resolver }, resources));
   const roles: Loops[] = [];
   if (context) {
@@ -87,20 +87,12 @@ async function openContext(
 }
 
 function maintenanceLoops(context: Context, bus: Bus, { log }: ServiceHost): Loops {
-  const { pool, cancelStore, cancelWakeUp, announceWork, now } = context;
+  const { pool, now } = context;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   return {
     producers: [
       (signal) => runEvery(LOOK_FOR_TODAY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
-      (signal) =>
-        runCancellations({
-          store: cancelStore,
-          wakeUp: cancelWakeUp,
-          announceWork,
-          now,
-          signal,
-          onError: onError("cancellation of waiting deliveries"),
-        }),
+      (signal) => runCancellations({ ...context, signal, onError: onError("cancellation of waiting deliveries") }),
       (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
     ],
   };

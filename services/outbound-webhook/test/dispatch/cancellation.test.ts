@@ -56,14 +56,14 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
     const served: string[] = [];
     const stopping = new AbortController();
     const ended = runCancellations({
-      store: {
+      cancelStore: {
         nextToCancel: (workspaceId) => store.nextToCancel(workspaceId),
         async cancelSome(key, now, lockTimeoutMs) {
           await store.cancelSome(key, now, lockTimeoutMs);
           served.push(key.workspaceId);
         },
       },
-      wakeUp: createWakeUp(),
+      cancelWakeUp: createWakeUp(),
       announceWork: () => {},
       now: () => after(1_000),
       signal: stopping.signal,
