@@ -24,7 +24,7 @@ export function runResultConsumer(options: ResultConsumerOptions): Promise<void>
   const { bus, apply, now, signal, onError } = options;
   async function applyAccepted(results: AttemptResult[]): Promise<void> {
     const at = now();
-    const records = results.map((result) => toRecord(result, at)).filter((record) => record !== undefined);
+    const records = results.map((result) => toRecord(result, at));
     const refused = await writeAccepted(records, async (part) => {
       await apply(part, at);
       for (const record of part)
