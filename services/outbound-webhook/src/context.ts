@@ -11,7 +11,7 @@ import type { OutgoingSettings } from "@toolgate/service-host/outgoing";
 import type { CoreConfig } from "./config.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
 import { DISPATCH } from "./events/dispatch-subject.ts";
-import { type CancelStore, createCancelStore } from "./store/deliveries/cancel-waiting.ts";
+import { cancelSome } from "./store/deliveries/cancel-waiting.ts";
 import type { EndpointKey } from "./store/endpoint.ts";
 import { deliveryQueue, QUEUE_TABLES } from "./store/queue.ts";
 
@@ -26,7 +26,6 @@ export interface Context {
   queue: FairQueue;
   secretBox: SecretBox;
   checkUrl: CheckUrl;
-  cancelStore: CancelStore;
   /** Signalled when an endpoint was marked in this process. */
   cancelWakeUp: WakeUp;
   /** After an endpoint was deactivated or deleted: cancels some of the deliveries that wait for it, and has the rest cancelled. */
@@ -56,7 +55,6 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
   resources.use(measurePool(queuePool, "outbound-webhook queue"));
   resources.use(measureFairQueue(pool, { queue: "deliveries", tables: QUEUE_TABLES }));
   const queue = deliveryQueue(caps);
-  const cancelStore = createCancelStore(queuePool);
   const cancelWakeUp = createWakeUp();
   const announceWork = createAnnouncer(bus, DISPATCH);
   return {
@@ -65,11 +63,10 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     queue,
     secretBox: createSecretBox({ keys: sealingKeys }),
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
-    cancelStore,
     cancelWakeUp,
     async cancelWaiting(key) {
       try {
-        await cancelStore.cancelSome(key, now(), CANCEL_LOCK_TIMEOUT_MS);
+        await cancelSome(queuePool, key, now(), CANCEL_LOCK_TIMEOUT_MS);
       } catch (error) {
         if (!isLockTimeout(error)) throw error;
       } finally {

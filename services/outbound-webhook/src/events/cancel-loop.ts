@@ -1,8 +1,9 @@
 import { isLockTimeout } from "@toolgate/postgres/data-error";
 import { pause } from "@toolgate/service-host/every";
 import type { Context } from "../context.ts";
+import { cancelSome, nextToCancel } from "../store/deliveries/cancel-waiting.ts";
 
-interface CancelLoopOptions extends Pick<Context, "cancelStore" | "cancelWakeUp" | "announceWork" | "now"> {
+interface CancelLoopOptions extends Pick<Context, "queuePool" | "cancelWakeUp" | "announceWork" | "now"> {
   signal: AbortSignal;
   onError: (error: unknown) => void;
 }
@@ -20,14 +21,14 @@ const FAILED_WAIT_MS = 1_000;
  * transaction at a time, of each workspace in turn.
  */
 export async function runCancellations(options: CancelLoopOptions): Promise<void> {
-  const { cancelStore, cancelWakeUp, announceWork, now, signal, onError } = options;
+  const { queuePool, cancelWakeUp, announceWork, now, signal, onError } = options;
   let servedWorkspaceId = "";
   while (!signal.aborted) {
     try {
-      const next = await cancelStore.nextToCancel(servedWorkspaceId);
+      const next = await nextToCancel(queuePool, servedWorkspaceId);
       if (next) {
         servedWorkspaceId = next.workspaceId;
-        await cancelStore.cancelSome(next, now(), LOCK_TIMEOUT_MS);
+        await cancelSome(queuePool, next, now(), LOCK_TIMEOUT_MS);
         // A dispatcher skips a workspace while it is locked.
         announceWork();
         await pause(PAUSE_MS, signal);

@@ -47,7 +47,7 @@ export type DeliveryRecord = AttemptRecord | CancelRecord | ReturnRecord;
  * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record is
  * ignored unless its delivery still has that attempt number, in flight or waiting again because its lease has
  * expired. Marks endpoints that this batch deactivated, or that were deleted meanwhile, so that the deliveries waiting for
- * them are cancelled (`CancelStore`). Resolves with whether it has marked one, and whether there may be work for the freed
+ * them are cancelled (`cancelSome`). Resolves with whether it has marked one, and whether there may be work for the freed
  * slots, including work that was added while this waited for the lock.
  */
 export async function applyResults(
