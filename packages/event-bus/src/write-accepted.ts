@@ -13,15 +13,10 @@ export async function writeAccepted<Item>(
     await write(items);
     return [];
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!(error instanceof Error && isDataError(error))) throw error;
     if (items.length === 1) return items.map((item) => ({ item, reason: error.message }));
     const middle = Math.ceil(items.length / 2);
     const refused = await writeAccepted(items.slice(0, middle), write);
     return [...refused, ...(await writeAccepted(items.slice(middle), write))];
   }
-}
-
-/** Also when the value could not be turned into a parameter. */
-function isRefusal(error: unknown): error is Error {
-  return error instanceof TypeError || error instanceof RangeError || (error instanceof Error && isDataError(error));
 }
