@@ -1,8 +1,8 @@
-import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
 import { type ConsumeBatchesOptions, consumeBatches } from "./consume.ts";
 import { type ParkedMessage, parkMessages } from "./parked-messages.ts";
 import { streamOf } from "./streams.ts";
+import { writeAccepted } from "./write-accepted.ts";
 
 /** What every consumer of records is given. */
 export type RecordConsumer = Pick<ConsumeBatchesOptions, "bus" | "signal" | "onError"> & { pool: Pool };
@@ -56,29 +56,11 @@ export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Prom
         }
       }
       const refused = await writeAccepted(records, write);
-      if (refused.length > 0) await beforeParking?.(refused.map(({ record }) => record));
-      parked.push(...refused.map(({ record, reason }) => ({ subject, reason, payload: encode(record) })));
+      if (refused.length > 0) await beforeParking?.(refused.map(({ item }) => item));
+      parked.push(...refused.map(({ item, reason }) => ({ subject, reason, payload: encode(item) })));
       if (parked.length === 0) return;
       await parkMessages(pool, schema, parked, new Date());
       onError(new Error(`${parked.length} records of ${subject} parked, the first because: ${parked[0]?.reason}`));
     },
   });
-}
-
-/** Writes the records that Postgres accepts, and returns the others. Rejects when it fails for any other reason. */
-async function writeAccepted<Item>(
-  records: Item[],
-  write: (records: Item[]) => Promise<void>,
-): Promise<{ record: Item; reason: string }[]> {
-  if (records.length === 0) return [];
-  try {
-    await write(records);
-    return [];
-  } catch (error) {
-    if (!(error instanceof Error && isDataError(error))) throw error;
-    if (records.length === 1) return records.map((record) => ({ record, reason: error.message }));
-    const middle = Math.ceil(records.length / 2);
-    const refused = await writeAccepted(records.slice(0, middle), write);
-    return [...refused, ...(await writeAccepted(records.slice(middle), write))];
-  }
 }

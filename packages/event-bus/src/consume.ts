@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { JsMsg } from "@nats-io/jetstream";
 import { type Bus, unlessDisconnected } from "./connect.ts";
 import { type ConsumeOptions, consumeMessages } from "./consumer-session.ts";
-import { type BatchHandling, type HeldMessage, handleBatch } from "./handle-batch.ts";
 import { createWakeUp } from "./wake-up.ts";
 
-export interface ConsumeBatchesOptions extends ConsumeOptions, BatchHandling {
+export interface ConsumeBatchesOptions extends ConsumeOptions {
+  /** Makes the messages' effects durable; may see a message more than once. */
+  handle: (messages: JsMsg[]) => Promise<void>;
   /**
    * Time between the beginnings of two batches, unless `maxMessages` are waiting; for work that nobody waits for. A message
    * that comes after a pause is handled immediately. Default 0.
@@ -12,16 +14,23 @@ export interface ConsumeBatchesOptions extends ConsumeOptions, BatchHandling {
   everyMs?: number;
 }
 
+/** A message in this process that has not been acknowledged or refused yet. */
+interface HeldMessage {
+  readonly message: JsMsg;
+  /** Acknowledges or refuses it, unless it is no longer this process's: then the broker sends it again. */
+  reply(send: (message: JsMsg) => void): void;
+  isLive(): boolean;
+}
+
 /** While nothing arrives. Any time will do, as the end of consuming wakes the loop as well. */
 const LOOK_EVERY_MS = 60_000;
 
 /**
  * Passes messages to `handle` in batches, one at a time; the next batch collects meanwhile. A batch is acknowledged
- * when `handle` resolves. When it rejects, its halves are handled separately, so that one bad message does not delay
- * the others; a single message that is refused is delivered again, after growing waits, for as long as the stream keeps it:
- * `handle` itself parks what will always be refused. A batch refused with a `TryLaterError` is not split, and delivered
- * again after such a wait. Ends when the signal fires, after the current batch, or when the bus is closed. Survives restarts and
- * wipes of the broker: a message of a lost stream is never acknowledged in place of a new one.
+ * when `handle` resolves. When it rejects, its messages are delivered again, after waits that grow with each delivery, for as
+ * long as the stream keeps them: `handle` itself parks what will always be refused. Ends when the signal fires, after the
+ * current batch, or when the bus is closed. Survives restarts and wipes of the broker: a message of a lost stream is never
+ * acknowledged in place of a new one.
  */
 export async function consumeBatches(options: ConsumeBatchesOptions): Promise<void> {
   const { bus, signal, maxMessages, ackWaitMs, everyMs = 0 } = options;
@@ -68,6 +77,23 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
   await consuming;
   clearInterval(extendHeld);
   await returnMessages(bus, waiting);
+}
+
+const REDELIVER_WAIT_MS = 250;
+const MAX_REDELIVER_WAIT_MS = 5_000;
+
+async function handleBatch(batch: HeldMessage[], { handle, onError }: ConsumeBatchesOptions): Promise<void> {
+  try {
+    await handle(batch.map(({ message }) => message));
+    for (const held of batch) held.reply((message) => message.ack());
+  } catch (error) {
+    onError(error);
+    for (const held of batch) held.reply((message) => message.nak(waitBeforeRepeat(message)));
+  }
+}
+
+function waitBeforeRepeat({ info: { deliveryCount } }: JsMsg): number {
+  return Math.min(REDELIVER_WAIT_MS * 2 ** (deliveryCount - 1), MAX_REDELIVER_WAIT_MS);
 }
 
 const RETURN_WITHIN_MS = 1_000;

@@ -45,23 +45,6 @@ test("no more commits than allowed run at the same time; meanwhile the next one 
   expect(batches[1]?.openedAtMs).toBeGreaterThan(batches[0]?.openedAtMs ?? Number.NaN);
 });
 
-test("a batch stays below its byte limit, and a larger item gets its own batch", async () => {
-  const { group, items } = rig({ sizeOf: (item) => item, maxBytes: 10, maxInFlight: 10 });
-  for (const item of [4, 6, 1, 99, 2]) void group.add(item);
-  await nextTick();
-  expect(items()).toEqual([[4, 6], [1], [99], [2]]);
-});
-
-test("a failed batch rejects its own items only", async () => {
-  const { group, batches } = rig({ maxItems: 2 });
-  const adds = [1, 2, 3].map((item) => group.add(item));
-  await nextTick();
-  batches[0]?.fail(new Error("refused"));
-  batches[1]?.end();
-  const outcomes = await Promise.allSettled(adds);
-  expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected", "fulfilled"]);
-});
-
 test("a commit that throws synchronously rejects its batch, and the next one is committed", async () => {
   let calls = 0;
   const group = createGroupCommit<number>({

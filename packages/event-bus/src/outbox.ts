@@ -11,6 +11,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { MAX_MESSAGE_BYTES, publishDurably } from "./batching-publisher.ts";
 import type { Bus } from "./connect.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { inParts } from "./in-parts.ts";
 import { claimDue, deleteRows, insertRows, type OutboxRow } from "./outbox-rows.ts";
 import { receiveSettledNotices } from "./settled-notices.ts";
 
@@ -45,7 +46,8 @@ interface OutboxOptions {
 }
 
 const PUBLISH_DEADLINE_MS = 5_000;
-const MAX_EVENTS_PER_BATCH = 200;
+/** The events of one message. */
+const MESSAGE = { maxItems: 200, maxBytes: MAX_MESSAGE_BYTES };
 const MAX_EVENT_BYTES = 900 * 1024;
 /** Messages that may wait for a broker that is down; the sweeper publishes the rest. */
 const MAX_PUBLISHING = 32;
@@ -66,8 +68,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   const group = createGroupCommit<OutboxRow>({
-    maxItems: MAX_EVENTS_PER_BATCH,
-    maxBytes: MAX_MESSAGE_BYTES,
+    ...MESSAGE,
     sizeOf: (row) => row.bytes.length,
     async commit(rows) {
       await insertRows(pool, schema, rows, new Date());
@@ -87,7 +88,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     async sweep(now) {
       if (!bus.isConnected()) return 0;
       const rows = await claimDue(pool, schema, now);
-      for (const part of splitBySize(rows)) if (bus.isConnected()) await publish(part);
+      for (const part of inParts(rows, ({ bytes }) => bytes.length, MESSAGE))
+        if (bus.isConnected()) await publish(part);
       return rows.length;
     },
     async [Symbol.asyncDispose]() {
@@ -105,22 +107,6 @@ function encodeBatch(rows: OutboxRow[]): Uint8Array {
   for (const { bytes } of rows)
     writer.tag(WorkspaceEventBatchSchema.field.events.number, WireType.LengthDelimited).bytes(bytes);
   return writer.finish();
-}
-
-/** Splits events into messages small enough for the broker. */
-function splitBySize(rows: readonly OutboxRow[]): OutboxRow[][] {
-  const parts: OutboxRow[][] = [];
-  let bytes = 0;
-  for (const row of rows) {
-    const last = parts.at(-1);
-    bytes += row.bytes.length;
-    if (last && bytes <= MAX_MESSAGE_BYTES) last.push(row);
-    else {
-      parts.push([row]);
-      bytes = row.bytes.length;
-    }
-  }
-  return parts;
 }
 
 const SWEEP_EVERY_MS = 5_000;

@@ -60,7 +60,7 @@ test("[LOG-2] records are handed over in batches and acknowledged, with one cons
 test("[LOG-2] records that Postgres refuses for their data are parked one by one, as is a message that cannot be decoded, and the others are written", async () => {
   await using rig = await consumeRig();
   await using database = await parkingDatabase();
-  await rig.publish("a", "b c refused d refused e", "unreadable", "f");
+  await rig.publish("a", "b c refused d refused e", "unreadable", "f deep");
   let parkingFails = true;
   const stopping = new AbortController();
   const written = new Set<string>();
@@ -85,6 +85,7 @@ test("[LOG-2] records that Postgres refuses for their data are parked one by one
     },
     async write(records) {
       if (records.includes("refused")) throw Object.assign(new Error("invalid text"), { code: "22021" });
+      if (records.includes("deep")) throw Object.assign(new Error("nested too deeply"), { code: "54001" });
       for (const record of records) written.add(record);
     },
   });
@@ -100,6 +101,7 @@ test("[LOG-2] records that Postgres refuses for their data are parked one by one
   );
   const refused = { subject: SUBJECT, reason: "invalid text", payload: Buffer.from("refused") };
   const unreadable = { subject: SUBJECT, reason: "no such format", payload: Buffer.from("unreadable") };
-  expect(parked.rows).toEqual([refused, refused, unreadable]);
+  const deep = { subject: SUBJECT, reason: "nested too deeply", payload: Buffer.from("deep") };
+  expect(parked.rows).toEqual([refused, refused, deep, unreadable]);
   expect(rig.errors.some((error) => String(error).includes("parked"))).toBe(true);
 });

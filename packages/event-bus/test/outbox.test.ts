@@ -129,39 +129,6 @@ test("an add that the database refuses rejects, and nothing is published", async
   await eventually(() => expect(received).toEqual(["evt_good"]));
 });
 
-test("settled notices that reach two replicas at the same time leave no event behind", async () => {
-  await using rig = await outboxRig();
-  rig.outboxOn(rig.bus);
-  const ids = Array.from({ length: 300 }, (_, index) => `evt_${index}`);
-  await Promise.all(ids.map((id) => rig.outbox.add(event(id))));
-  for (const id of ids) {
-    rig.settle(id);
-    rig.settle(id);
-  }
-  await eventually(async () => expect(await rig.rows()).toEqual([]));
-  expect(rig.errors).toEqual([]);
-});
-
-test("no event is lost when the receiver is killed and the broker is wiped", async () => {
-  await using rig = await outboxRig();
-  const otherBus = await connectBus({ servers: rig.server.url, name: "other" });
-  const killed = rig.receiver(true, otherBus);
-  const ids = Array.from({ length: 300 }, (_, index) => `evt_${index}`);
-  const adding = Promise.all(ids.map((id) => rig.outbox.add(event(id))));
-  await eventually(() => killed.received.length > 0);
-  // Like a kill: messages in its memory are neither acknowledged nor settled.
-  await otherBus.nc.close();
-  await adding;
-  await rig.server.wipe();
-  await eventually(() => rig.bus.isConnected());
-  const restarted = rig.receiver(true);
-  await eventually(async () => {
-    await rig.outbox.sweep(later(HOUR_MS));
-    expect(await rig.rows()).toEqual([]);
-  });
-  expect(new Set([...killed.received, ...restarted.received])).toEqual(new Set(ids));
-});
-
 test("a malformed settled notice stops nothing", async () => {
   await using rig = await outboxRig();
   rig.bus.nc.publish(`settled.${SOURCE}`, new Uint8Array([0xff, 0xff, 0xff]));

@@ -80,13 +80,6 @@ test("after a wipe the stream is created again, and publishing continues", async
   expect(afterWipe.filter((payload) => !stored.has(payload))).toEqual([]);
 });
 
-test("a stream that is missing is created by the first publish", async () => {
-  await using server = await testNats();
-  await using bus = await connectBus({ servers: server.url, name: "test" });
-  await publishDurably(bus, "events.test", text.encode("first"));
-  expect(await storedMessages(bus, "EVENTS")).toEqual(["first"]);
-});
-
 test("fails at its deadline while the broker is down, and publishes again once it is back", async () => {
   await using server = await testNats();
   await using bus = await connectBus({ servers: server.url, name: "test" });

@@ -1,9 +1,9 @@
 /**
- * True if Postgres rejects the data itself, so that repeating cannot help: SQLSTATE classes 22 (data exception) and 23
- * (integrity constraint violation).
+ * True if Postgres rejects the data itself, so that repeating cannot help: SQLSTATE classes 22 (data exception), 23
+ * (integrity constraint violation) and 54 (program limit exceeded, as by JSON that is nested too deeply).
  */
 export function isDataError(error: unknown): boolean {
-  return /^2[23][0-9A-Z]{3}$/.test(codeOf(error));
+  return /^(?:2[23]|54)[0-9A-Z]{3}$/.test(codeOf(error));
 }
 
 /** True if a statement has waited for a lock for longer than its `lock_timeout`. */

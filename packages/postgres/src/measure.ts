@@ -1,6 +1,5 @@
 import { postgresConnections, postgresWaiting, queueDue, queueOldestDue } from "@toolgate/telemetry/instruments";
 import { atMostEvery } from "@toolgate/telemetry/metrics";
-import { assertTablesName } from "./fair-queue/tables.ts";
 import type { Pool } from "./pool.ts";
 
 /** Measures a pool's connections, under a name that is unique in the process. */
@@ -33,7 +32,6 @@ export function measureQueue(
 
 /** The same for the items of a fair queue that are not in flight. */
 export function measureFairQueue(pool: Pool, { queue, tables }: { queue: string; tables: string }): Disposable {
-  assertTablesName(tables);
   return measureDue(pool, queue, fairQueueQuery(tables));
 }
 

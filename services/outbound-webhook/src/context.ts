@@ -1,21 +1,19 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createAnnouncer, createWakeUp, type WakeUp } from "@toolgate/event-bus/wake-up";
 import { isLockTimeout } from "@toolgate/postgres/data-error";
-import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
-import type { Config, CoreConfig } from "./config.ts";
+import type { OutgoingSettings } from "@toolgate/service-host/outgoing";
+import type { CoreConfig } from "./config.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
 import { DISPATCH } from "./events/dispatch-subject.ts";
-import { type CancelStore, createCancelStore } from "./store/deliveries/cancel-waiting.ts";
-import { createFanOut, type FanOut } from "./store/deliveries/fan-out.ts";
-import { createSingleDeliveryStore, type SingleDeliveryStore } from "./store/deliveries/single-delivery.ts";
+import { cancelSome } from "./store/deliveries/cancel-waiting.ts";
 import type { EndpointKey } from "./store/endpoint.ts";
 import { deliveryQueue, QUEUE_TABLES } from "./store/queue.ts";
-import { createReplaySteps, type ReplaySteps } from "./store/replay/steps.ts";
 
 /** How long an RPC waits for the workspace's lock to cancel some deliveries itself. */
 const CANCEL_LOCK_TIMEOUT_MS = 2_000;
@@ -26,23 +24,21 @@ export interface Context {
   /** For the queue's statements, which are pipelined. */
   queuePool: Pool;
   queue: FairQueue;
-  caps: QueueCaps;
   secretBox: SecretBox;
   checkUrl: CheckUrl;
-  deliveries: SingleDeliveryStore;
-  fanOut: FanOut;
-  cancelStore: CancelStore;
+  /** Signalled when an endpoint was marked in this process. */
   cancelWakeUp: WakeUp;
   /** After an endpoint was deactivated or deleted: cancels some of the deliveries that wait for it, and has the rest cancelled. */
   cancelWaiting: (key: EndpointKey) => Promise<void>;
-  replaySteps: ReplaySteps;
+  /** Signalled when a replay was started in this process. */
   replayWakeUp: WakeUp;
   announceWork: () => void;
   now: () => Date;
 }
 
-interface ContextOptions {
-  config: Config & { core: CoreConfig };
+export interface ContextOptions {
+  config: OutgoingSettings;
+  core: CoreConfig;
   pool: Pool;
   bus: Bus;
   onIdleError: (error: Error) => void;
@@ -52,31 +48,25 @@ interface ContextOptions {
 
 /** `resources` owns what it opens. */
 export function createContext(options: ContextOptions, resources: AsyncDisposableStack): Context {
-  const { config, pool, bus, onIdleError, now, resolver } = options;
-  const { databaseUrl: url, databaseConnections: maxConnections, caps, sealingKeys } = config.core;
+  const { config, core, pool, bus, onIdleError, now, resolver } = options;
+  const { databaseUrl: url, databaseConnections: maxConnections, caps, sealingKeys } = core;
   const connection = { url, maxConnections, applicationName: "outbound-webhook", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "outbound-webhook queue"));
   resources.use(measureFairQueue(pool, { queue: "deliveries", tables: QUEUE_TABLES }));
   const queue = deliveryQueue(caps);
-  const replayWakeUp = createWakeUp();
-  const cancelStore = createCancelStore(queuePool);
   const cancelWakeUp = createWakeUp();
   const announceWork = createAnnouncer(bus, DISPATCH);
   return {
     pool,
     queuePool,
     queue,
-    caps,
     secretBox: createSecretBox({ keys: sealingKeys }),
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
-    deliveries: createSingleDeliveryStore(queuePool, queue),
-    fanOut: createFanOut(queuePool, queue),
-    cancelStore,
     cancelWakeUp,
     async cancelWaiting(key) {
       try {
-        await cancelStore.cancelSome(key, now(), CANCEL_LOCK_TIMEOUT_MS);
+        await cancelSome(queuePool, key, now(), CANCEL_LOCK_TIMEOUT_MS);
       } catch (error) {
         if (!isLockTimeout(error)) throw error;
       } finally {
@@ -84,8 +74,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
         announceWork();
       }
     },
-    replaySteps: createReplaySteps(queuePool, queue),
-    replayWakeUp,
+    replayWakeUp: createWakeUp(),
     announceWork,
     now,
   };

@@ -5,15 +5,16 @@ import { LOOK_FOR_TODAY_MS } from "@toolgate/postgres/retention";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
+import type { Logger } from "@toolgate/service-host/logger";
 import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { serverUserOf } from "@toolgate/service-registry/server-users";
-import { type Config, type CoreConfig, readConfig } from "./config.ts";
-import { type Context, createContext } from "./context.ts";
+import { type Config, readConfig } from "./config.ts";
+import { type Context, type ContextOptions, createContext } from "./context.ts";
 import { ATTEMPT_DEADLINE_MS } from "./domain/outcome.ts";
 import { runCancellations } from "./events/cancel-loop.ts";
+import { runFanOutConsumer } from "./events/fan-out-consumer.ts";
 import { dispatcherLoops } from "./roles/dispatcher.ts";
-import { fanOutLoops } from "./roles/fan-out.ts";
 import { createWorker } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
@@ -34,19 +35,23 @@ export const service: ServiceDefinition<Config> = { name: NAME, readConfig, star
 /** Starts the process roles that the configuration names. */
 export async function start(config: Config, host: ServiceHost, overrides: Overrides = {}): Promise<Service> {
   const { log, peers } = host;
+  const { core } = config;
   const { resolver, attemptDeadlineMs = ATTEMPT_DEADLINE_MS } = overrides;
   const now = () => new Date(host.now());
   await using resources = new AsyncDisposableStack();
-  const user = serverUserOf(NAME, config.core ? undefined : "worker");
+  const user = serverUserOf(NAME, core ? undefined : "worker");
   const { bus } = await openConnections({ name: NAME, needs: ["nats"], log, user }, config, resources);
   // A worker alone may not create the others, and needs only its own.
-  if (config.core) await ensureStreams(bus);
+  if (core) await ensureStreams(bus);
   else await ensureStream(bus, "ATTEMPTS");
-  const context = await openContext(config, host, { bus, now, resolver }, resources);
+  const context = core && (await openContext({ config, core, bus, log, now, resolver }, resources));
   const roles: Loops[] = [];
   if (context) {
     roles.push(maintenanceLoops(context, bus, host));
-    if (config.roles.has("fan-out")) roles.push(fanOutLoops(context, bus, log));
+    if (config.roles.has("fan-out")) {
+      const onError = (error: unknown) => log.error({ err: error }, "fan-out");
+      roles.push({ producers: [(signal) => runFanOutConsumer({ ...context, bus, signal, onError })] });
+    }
     if (config.roles.has("dispatcher")) roles.push(dispatcherLoops(context, { config, bus, log, peers }, resources));
   }
   if (config.roles.has("worker"))
@@ -69,39 +74,25 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   };
 }
 
-/** Undefined for a worker, which has no database. */
+/** What all roles but the worker work with. */
 async function openContext(
-  config: Config,
-  { log }: ServiceHost,
-  base: { bus: Bus; now: () => Date; resolver: Resolver | undefined },
+  options: Omit<ContextOptions, "pool" | "onIdleError"> & { log: Logger },
   resources: AsyncDisposableStack,
-): Promise<Context | undefined> {
-  if (!hasCore(config)) return undefined;
-  const { pool } = await openConnections({ name: NAME, needs: ["postgres"], log }, config.core, resources);
-  await maintainPartitions(pool, base.now());
+): Promise<Context> {
+  const { core, log, now } = options;
+  const { pool } = await openConnections({ name: NAME, needs: ["postgres"], log }, core, resources);
+  await maintainPartitions(pool, now());
   const onIdleError = (error: Error) => log.error({ err: error }, "postgres connection lost");
-  return createContext({ ...base, config, pool, onIdleError }, resources);
-}
-
-function hasCore(config: Config): config is Config & { core: CoreConfig } {
-  return config.core !== undefined;
+  return createContext({ ...options, pool, onIdleError }, resources);
 }
 
 function maintenanceLoops(context: Context, bus: Bus, { log }: ServiceHost): Loops {
-  const { pool, cancelStore, cancelWakeUp, announceWork, now } = context;
+  const { pool, now } = context;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   return {
     producers: [
       (signal) => runEvery(LOOK_FOR_TODAY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
-      (signal) =>
-        runCancellations({
-          store: cancelStore,
-          wakeUp: cancelWakeUp,
-          announceWork,
-          now,
-          signal,
-          onError: onError("cancellation of waiting deliveries"),
-        }),
+      (signal) => runCancellations({ ...context, signal, onError: onError("cancellation of waiting deliveries") }),
       (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
     ],
   };

@@ -72,12 +72,6 @@ describe("deactivation", () => {
     expect(await endpointOf("w-between", id)).toMatchObject({ active: true, failuresInARow: 1 });
   });
 
-  it("[OUT-47] a single 410 does not deactivate the endpoint", async () => {
-    const { id } = await rig.register("w-once", "/once");
-    await deliver("w-once", 410);
-    expect(await endpointOf("w-once", id)).toMatchObject({ active: true, failuresInARow: 1 });
-  });
-
   it("[OUT] deactivation cancels outstanding retries, which do not count as failures", async () => {
     const { id } = await rig.register("w-cancel", "/cancel");
     for (let count = 0; count < 3; count += 1) await deliver("w-cancel", 500);

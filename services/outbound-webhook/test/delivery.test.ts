@@ -19,7 +19,7 @@ describe("a delivery", () => {
     });
   }
 
-  it("[OUT-1] [OUT-2] [EVT-53] posts the envelope, with the data exactly as reported", async () => {
+  it("[OUT-1] [OUT-2] [EVT-1] [EVT-3] [EVT-4] [EVT-5] [EVT-53] posts the envelope with the time of the event, and the data exactly as reported", async () => {
     await rig.register("w-envelope", "/envelope");
     const dataJson = '{"b": 1.0, "big": 12345678901234567890, "a": ["ü", "\\u0000"]}';
     const id = await rig.report({
@@ -36,29 +36,7 @@ describe("a delivery", () => {
     );
   });
 
-  it("[EVT-1] [EVT-3] [EVT-5] the envelope contains the event's id, the version of the format and the workspace", async () => {
-    await rig.register("w-members", "/members");
-    const id = await rig.report({ workspaceId: "w-members", workspace: "acme-code" });
-    const [request] = await received("/members");
-    expect(id).toMatch(/^evt_[0-9a-f]{32}$/);
-    expect(JSON.parse(String(request?.body))).toMatchObject({
-      id,
-      api_version: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-      workspace: "acme-code",
-    });
-  });
-
-  it("[EVT-4] the envelope's time is that of the event, not of the attempt", async () => {
-    await rig.register("w-time", "/time");
-    const createdSeconds = Math.floor(rig.clock.now().getTime() / 1000) - 3_600;
-    await rig.report({ workspaceId: "w-time", created: BigInt(createdSeconds) });
-    const [request] = await received("/time");
-    const { created } = JSON.parse(String(request?.body));
-    expect(created).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-    expect(Date.parse(created) / 1000).toBe(createdSeconds);
-  });
-
-  it("[OUT-18] [OUT-19] [OUT-20] names the content type, the event type and the delivery in its headers", async () => {
+  it("[OUT-18] [OUT-19] [OUT-20] [OUT-23] [OUT-24] [OUT-25] describes itself in its headers", async () => {
     await rig.register("w-headers", "/headers", ["tool.completed"]);
     await rig.report({ workspaceId: "w-headers", type: "tool.completed" });
     const [request] = await received("/headers");
@@ -67,52 +45,21 @@ describe("a delivery", () => {
       "content-type": "application/json",
       "x-service-event": "tool.completed",
       "x-service-delivery": deliveries[0]?.id,
-    });
-  });
-
-  it("[OUT-23] [OUT-24] [OUT-25] gives the number of the attempt, the hop and the user agent in its headers", async () => {
-    await rig.register("w-agent", "/agent");
-    await rig.report({ workspaceId: "w-agent" });
-    const [request] = await received("/agent");
-    expect(request?.headers).toMatchObject({
       "x-service-attempt": "1",
       "x-service-hop": "1",
       "user-agent": expect.stringMatching(/^Service-Webhooks\/1\.0 ./),
     });
   });
 
-  async function signedRequest(workspaceId: string, path: string) {
-    const { secret } = await rig.register(workspaceId, path);
-    await rig.report({ workspaceId });
-    const [request] = await received(path);
-    const header = String(request?.headers["x-service-signature"]);
-    const [, time, hex] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
-    return { secret, time, hex, body: request?.body ?? Buffer.alloc(0) };
-  }
-
-  it("[OUT-22] [OUT-26] [OUT-27] is signed by an HMAC-SHA256 whose key is the whole secret", async () => {
-    const { secret, time, hex, body } = await signedRequest("w-signed", "/signed");
-    expect(secret).toMatch(/^whsec_/);
+  it("[OUT-22] [OUT-26] [OUT-27] [OUT-28] [OUT-29] is signed over its time and exact bytes, with the whole secret as the key, and as the standardwebhooks library verifies", async () => {
+    const { secret } = await rig.register("w-signed", "/signed");
+    const id = await rig.report({ workspaceId: "w-signed" });
+    const [{ headers, body } = expect.fail()] = await received("/signed");
+    const [, time, hex] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["x-service-signature"])) ?? [];
     expect(hex).toBe(createHmac("sha256", secret).update(`${time}.`).update(body).digest("hex"));
-  });
-
-  it("[OUT-28] [OUT-29] the signature covers the exact bytes and the time in its header", async () => {
-    const { secret, time, hex, body } = await signedRequest("w-covered", "/covered");
-    const sign = (text: string, bytes: Buffer) =>
-      createHmac("sha256", secret).update(`${text}.`).update(bytes).digest("hex");
     expect(Math.abs(Number(time) - Date.now() / 1000)).toBeLessThan(60);
-    expect(sign(`${time}`, body)).toBe(hex);
-    expect(sign(`${Number(time) + 1}`, body)).not.toBe(hex);
-    expect(sign(`${time}`, Buffer.concat([body, Buffer.from(" ")]))).not.toBe(hex);
-  });
-
-  it("[OUT] carries Standard Webhooks headers that the standardwebhooks library verifies", async () => {
-    const { secret } = await rig.register("w-standard", "/standard");
-    const id = await rig.report({ workspaceId: "w-standard" });
-    const [request] = await received("/standard");
-    const verified = new Webhook(secret).verify(String(request?.body), request?.headers as Record<string, string>);
-    expect(verified).toMatchObject({ id });
-    expect(request?.headers["webhook-id"]).toBe(request?.headers["x-service-delivery"]);
+    expect(new Webhook(secret).verify(String(body), headers as Record<string, string>)).toMatchObject({ id });
+    expect(headers["webhook-id"]).toBe(headers["x-service-delivery"]);
   });
 
   it("[OUT-4] goes to the endpoints that subscribed to its type in its workspace, once to each", async () => {

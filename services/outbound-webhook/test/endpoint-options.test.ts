@@ -1,6 +1,5 @@
 import { Code } from "@connectrpc/connect";
 import { toolCompleted } from "@toolgate/event-schemas/types/tool-completed";
-import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newEvent, type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
@@ -63,21 +62,6 @@ describe("what an endpoint may choose", () => {
         code: Code.InvalidArgument,
       });
     }
-  });
-
-  it("[OUT-48] a test that fails does not count towards deactivation, and neither do its resends", async () => {
-    rig.receiver.behave((request) => ({ status: request.path === "/failing" ? 410 : 200 }));
-    const endpointId = await create("w-resent", "/failing", {});
-    const { deliveryId } = await rig.endpoints({ workspaceId: "w-resent" }).sendTestEvent({ endpointId });
-    const deliveries = rig.deliveries({ workspaceId: "w-resent" });
-    for (let count = 0; count < 5; count += 1) await deliveries.resendDelivery({ deliveryId });
-    await eventually(async () => {
-      const listed = await deliveries.listDeliveries({});
-      expect(listed.deliveries.map(({ status }) => status)).toEqual(Array(6).fill(DeliveryStatus.FAILED));
-    });
-    const { endpoint } = await rig.endpoints({ workspaceId: "w-resent" }).getEndpoint({ endpointId });
-    expect(endpoint).toMatchObject({ active: true, failuresInARow: 0 });
-    rig.receiver.behave(() => ({ status: 200 }));
   });
 
   it("[OUT-18] custom headers are on every delivery and test, sealed at rest, and only their names are shown", async () => {

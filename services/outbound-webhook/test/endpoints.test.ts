@@ -1,7 +1,14 @@
 import { Code } from "@connectrpc/connect";
+import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
+import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
+import { EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
+import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
+import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
 import { refusal } from "@toolgate/testbed/rpc-errors";
 import { sign } from "@toolgate/webhook-signing/sign";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
 describe("endpoints", () => {
@@ -23,11 +30,6 @@ describe("endpoints", () => {
       active: true,
       failuresInARow: 0,
     });
-  });
-
-  it("[WMGMT-5] a manager creates an endpoint, and the list shows it", async () => {
-    const { endpoint } = await create({}, "w-create");
-    expect((await rig.endpoints({ workspaceId: "w-create" }).listEndpoints({})).endpoints).toEqual([endpoint]);
   });
 
   it("[WMGMT-5] ids do not say how many endpoints there are, and the list is in the order of creation", async () => {
@@ -102,32 +104,6 @@ describe("endpoints", () => {
     await expect(rig.endpoints({ workspaceId: "w-types" }).updateEndpoint(edit)).rejects.toEqual(refused);
   });
 
-  it.each([
-    ["SSRF-1", "http://example.com/", /only https/],
-    ["SSRF-2", "https://user:pw@example.com/", /credentials/],
-    ["SSRF-2", "https://@example.com/", /credentials/],
-    ["SSRF-3", "https://gate.example/hook", /must not point to this service/],
-    ["SSRF-3", "https://GATE.example.:8443/hook", /must not point to this service/],
-    ["SSRF-4", "https://10.0.0.1/", /not allowed/],
-    ["SSRF-4", "https://169.254.169.254/latest/meta-data", /not allowed/],
-    ["SSRF-4", "https://[::ffff:192.168.0.1]/", /not allowed/],
-    ["SSRF", "https://2130706433/", /not a valid host/],
-    ["SSRF", "https://name.invalid/", /does not resolve/],
-    ["SSRF", "https://exa mple.com/", /whitespace/],
-    ["SSRF", `https://example.com/${"a".repeat(2048)}`, /2048/],
-    ["SSRF", "nonsense", /not a URL/],
-  ])("[%s] refuses the URL %s", async (_rule, url, reason) => {
-    await expect(create({ url })).rejects.toEqual(refusal(Code.InvalidArgument, reason));
-  });
-
-  it("[SSRF-4] checks the URL also when it is changed", async () => {
-    const { endpoint } = await create({}, "w-change");
-    const change = { endpointId: endpoint?.id ?? 0n, url: "https://192.168.1.1/" };
-    await expect(rig.endpoints({ workspaceId: "w-change" }).updateEndpoint(change)).rejects.toEqual(
-      refusal(Code.InvalidArgument, /^url: target address not allowed/),
-    );
-  });
-
   it("[OUT] an edit changes only the fields that it sets", async () => {
     const { endpoint } = await create({ description: "before" }, "w-update");
     const client = rig.endpoints({ workspaceId: "w-update" });
@@ -177,31 +153,12 @@ describe("endpoints", () => {
     );
     expect(rows).toEqual([{ length: 0, events: [], tools: [], description: "" }]);
   });
+});
 
-  it("[WMGMT] every RPC fails with not_found for ids of another workspace", async () => {
-    const { endpoint } = await create({}, "w-owner");
-    const endpointId = endpoint?.id ?? 0n;
-    const stranger = rig.endpoints({ workspaceId: "w-stranger" });
-    const calls = [
-      () => stranger.getEndpoint({ endpointId }),
-      () => stranger.updateEndpoint({ endpointId, active: false }),
-      () => stranger.deleteEndpoint({ endpointId }),
-      () => stranger.rotateSecret({ endpointId }),
-      () => stranger.sendTestEvent({ endpointId }),
-    ];
-    for (const call of calls) await expect(call()).rejects.toEqual(refusal(Code.NotFound, /no such endpoint/));
-    expect((await stranger.listEndpoints({})).endpoints).toEqual([]);
-    const owned = await rig.endpoints({ workspaceId: "w-owner" }).getEndpoint({ endpointId });
-    expect(owned.endpoint).toEqual(endpoint);
-  });
-
-  it("[WMGMT-2] [WMGMT-3] [WMGMT-4] managers and admins have access, members do not", async () => {
-    const list = (role: "member" | "manager" | "admin") =>
-      rig.endpoints({ workspaceId: "w-role", role }).listEndpoints({});
-    await expect(list("manager")).resolves.toBeDefined();
-    await expect(list("admin")).resolves.toBeDefined();
-    await expect(list("member")).rejects.toEqual(refusal(Code.PermissionDenied, /role/));
-  });
+test("[WMGMT-2] [WMGMT-3] [WMGMT-4] all that people may call is for managers and admins", () => {
+  const services = [DeliveryService, EndpointService, EventService, ReplayService, UndeliveredService];
+  for (const method of services.flatMap((service) => callableFromOutside(service)))
+    expect([method.name, accessOf(method)]).toEqual([method.name, Access.MANAGER]);
 });
 
 function withoutBigint(_key: string, value: unknown): unknown {

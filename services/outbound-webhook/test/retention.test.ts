@@ -62,7 +62,6 @@ describe("retention", () => {
 
   it.each([
     ["moved_event", "(id, stored_at) select n::text, now()"],
-    ["parked_message", "(parked_at, subject, reason, payload) select now(), '', '', ''"],
     [
       "replay",
       `(workspace_id, endpoint_id, from_at, to_at, everything, rate_per_second, events_at_start, more_at_start,

@@ -30,8 +30,8 @@ describe("retries", () => {
     rig.wake();
   }
 
-  it("[OUT-43] [OUT-45] after a failed attempt the delivery waits 1 min, 5 min, 30 min, 2 h and 12 h", async () => {
-    await rig.register("w-waits", "/waits");
+  it("[OUT-43] [OUT-44] [OUT-45] [OUT-46] the waits are 1 min, 5 min, 30 min, 2 h and 12 h; the sixth attempt is the last, and counts once for the endpoint", async () => {
+    const { id } = await rig.register("w-waits", "/waits");
     await rig.report({ workspaceId: "w-waits" });
     for (const [index, waitMs] of WAITS_MS.entries()) {
       const delivery = await settled("w-waits", index + 1);
@@ -42,24 +42,14 @@ describe("retries", () => {
       expect(rig.requestsTo("/waits")).toHaveLength(index + 1);
       advance(SLACK_MS);
     }
-    await settled("w-waits", WAITS_MS.length + 1);
-  });
-
-  it("[OUT-44] [OUT-46] the sixth failed attempt is the last, and counts once for the endpoint", async () => {
-    const { id } = await rig.register("w-last", "/last");
-    await rig.report({ workspaceId: "w-last" });
-    for (const [index, waitMs] of WAITS_MS.entries()) {
-      await settled("w-last", index + 1);
-      advance(waitMs);
-    }
-    const delivery = await settled("w-last", 6);
+    const delivery = await settled("w-waits", 6);
     expect(delivery.status).toBe(DeliveryStatus.FAILED);
     expect(delivery.nextAttemptAt).toBeUndefined();
-    const queued = await rig.pool.query("select from outbound_webhook.queue_item where group_id = 'w-last'");
+    const queued = await rig.pool.query("select from outbound_webhook.queue_item where group_id = 'w-waits'");
     expect(queued.rowCount).toBe(0);
-    const requests = rig.requestsTo("/last");
-    expect(requests.map((request) => request.headers["x-service-attempt"])).toEqual(["1", "2", "3", "4", "5", "6"]);
-    const { endpoint } = await rig.endpoints({ workspaceId: "w-last" }).getEndpoint({ endpointId: id });
+    const attempts = rig.requestsTo("/waits").map((request) => request.headers["x-service-attempt"]);
+    expect(attempts).toEqual(["1", "2", "3", "4", "5", "6"]);
+    const { endpoint } = await rig.endpoints({ workspaceId: "w-waits" }).getEndpoint({ endpointId: id });
     expect(endpoint).toMatchObject({ active: true, failuresInARow: 1 });
   });
 
@@ -101,26 +91,5 @@ describe("retries", () => {
     expect(delivery).toMatchObject({ status: DeliveryStatus.FAILED, error: "gone", responseCode: 410 });
     const { attemptLog } = await rig.deliveries({ workspaceId: "w-gone" }).getDelivery({ deliveryId: delivery.id });
     expect(attemptLog.map((attempt) => attempt.responseCode)).toEqual([500, 410]);
-  });
-
-  it("[OUT-35] [OUT-36] a retry that succeeds is delivered", async () => {
-    await rig.register("w-recover", "/recover");
-    await rig.report({ workspaceId: "w-recover" });
-    await settled("w-recover", 1);
-    rig.receiver.behave(() => ({}));
-    advance(MINUTE_MS);
-    expect(await settled("w-recover", 2)).toMatchObject({ status: DeliveryStatus.DELIVERED, error: "" });
-  });
-
-  it("[SSRF-5] the address is checked before every attempt, and a blocked one is never connected to", async () => {
-    await rig.register("w-rebind", "/rebind");
-    await rig.pool.query("update outbound_webhook.endpoint set url = $1 where workspace_id = 'w-rebind'", [
-      rig.receiver.url.replace("127.0.0.1", "127.0.0.2"),
-    ]);
-    const before = rig.receiver.connections;
-    await rig.report({ workspaceId: "w-rebind" });
-    const delivery = await settled("w-rebind", 1);
-    expect(delivery).toMatchObject({ status: DeliveryStatus.RETRYING, error: "target address not allowed" });
-    expect(rig.receiver.connections).toBe(before);
   });
 });

@@ -15,46 +15,19 @@ const CALLABLE = "127.0.0.2";
 const MINUTE_MS = 60_000;
 const SLACK_MS = 20_000;
 
+/** One for each reason: the rules themselves have their tests in safe-fetch. */
 const REFUSED_URLS: readonly [title: string, url: string, reason: RegExp][] = [
   ["[SSRF-1] plain http", "http://public.example.net/", /^url: only https$/],
-  ["[SSRF-1] another scheme", "ftp://public.example.net/", /^url: only https$/],
   ["[SSRF-1] no scheme", "public.example.net", /^url: not a URL$/],
   ["[SSRF-2] credentials", "https://user:secret@public.example.net/", /^url: no credentials/],
-  ["[SSRF-2] empty credentials", "https://@public.example.net/", /^url: no credentials/],
   ["[SSRF-3] the application host", "https://gate.example/", /^url: must not point to this service$/],
-  ["[SSRF-3] the application host, in another spelling", "https://ＧATE。example.:1/", /^url: must not point to this/],
-  ["[SSRF-4] a name with a private address", "https://private.example.net/", /^url: target address not allowed$/],
   ["[SSRF-4] a name with addresses of both kinds", "https://mixed.example.net/", /^url: target address not allowed$/],
   ["[SSRF-4] a name without addresses", "https://nowhere.example.net/", /^url: the host does not resolve$/],
-  ["[SSRF-4] localhost", "https://localhost/", /^url: target address not allowed$/],
   ["[SSRF-7] loopback", "https://127.0.0.1/", /^url: target address not allowed$/],
-  ["[SSRF-8] 10.0.0.0/8", "https://10.255.255.255/", /^url: target address not allowed$/],
-  ["[SSRF-9] 172.16.0.0/12", "https://172.31.0.1/", /^url: target address not allowed$/],
-  ["[SSRF-10] 192.168.0.0/16", "https://192.168.0.1/", /^url: target address not allowed$/],
-  ["[SSRF-11] cloud metadata", "https://169.254.169.254/latest", /^url: target address not allowed$/],
-  ["[SSRF-12] 100.64.0.0/10", "https://100.64.0.1/", /^url: target address not allowed$/],
-  ["[SSRF-13] 0.0.0.0/8", "https://0.0.0.0/", /^url: target address not allowed$/],
-  ["[SSRF-14] IPv4 multicast", "https://224.0.0.1/", /^url: target address not allowed$/],
-  ["[SSRF-14] IPv6 multicast", "https://[ff02::1]/", /^url: target address not allowed$/],
-  ["[SSRF-15] broadcast", "https://255.255.255.255/", /^url: target address not allowed$/],
-  ["[SSRF-16] ::1", "https://[::1]/", /^url: target address not allowed$/],
-  ["[SSRF-17] unique local", "https://[fd00:ec2::254]/", /^url: target address not allowed$/],
-  ["[SSRF-18] link-local", "https://[fe80::1]/", /^url: target address not allowed$/],
-  ["[SSRF-18] link-local with a zone", "https://[fe80::1%25eth0]/", /^url: not a valid host$/],
-  ["[SSRF-19] mapped", "https://[::ffff:10.0.0.1]/", /^url: target address not allowed$/],
-  ["[SSRF-19] compatible", "https://[::10.0.0.1]/", /^url: target address not allowed$/],
-  ["[SSRF] NAT64", "https://[64:ff9b::a00:1]/", /^url: target address not allowed$/],
-  ["[SSRF] 6to4", "https://[2002:a00:1::]/", /^url: target address not allowed$/],
   ["[SSRF] decimal", "https://2130706433/", /^url: not a valid host$/],
-  ["[SSRF] octal", "https://0177.0.0.1/", /^url: not a valid host$/],
-  ["[SSRF] hexadecimal", "https://0x7f.1/", /^url: not a valid host$/],
-  ["[SSRF] trailing dot", "https://127.0.0.1./", /^url: not a valid host$/],
-  ["[SSRF] full-width digits", "https://１２７.０.０.１/", /^url: not a valid host$/],
-  ["[SSRF] ideographic dots", "https://127。0。0。1/", /^url: not a valid host$/],
-  ["[SSRF] percent-encoding", "https://127%2e0.0.1/", /^url: not a valid host$/],
   ["[SSRF] a control character", "https://public.example.net/\u0007", /^url: no whitespace, control characters/],
-  ["[SSRF] a backslash", "https://public.example.net\\@10.0.0.1/", /^url: no whitespace, control characters or back/],
   ["[SSRF] port 0", "https://public.example.net:0/", /^url: not a valid port$/],
+  ["[SSRF] a URL of over 2,048 characters", `https://public.example.net/${"a".repeat(2048)}`, /^url: at most 2048/],
 ];
 
 describe("targets", () => {
@@ -112,9 +85,6 @@ describe("targets", () => {
 
   it.each([
     ["[SSRF-7] 127.0.0.1", "w-loopback", "127.0.0.1"],
-    ["[SSRF-11] 169.254.169.254", "w-metadata", "169.254.169.254"],
-    ["[SSRF-16] ::1", "w-loopback6", "::1"],
-    ["[SSRF-19] ::ffff:10.0.0.1", "w-mapped", "::ffff:10.0.0.1"],
     ["[SSRF-19] ::ffff:127.0.0.1", "w-mapped-loopback", "::ffff:127.0.0.1"],
   ])(
     "[SSRF-5] %s: a name that moves there is not called on any attempt, and the retries continue",

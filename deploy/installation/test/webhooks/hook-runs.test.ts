@@ -106,15 +106,6 @@ test("[IN-13] [LOOP-2] a delivery that is processed again keeps hop 2", async ()
   expect(new Set(events.map(({ hop }) => hop))).toEqual(new Set(["2"]));
 });
 
-test("[IN-59] a tool that is no longer released does nothing, and the sender still gets a 202", async () => {
-  const parameters = { type: "object", properties: { n: { type: "integer" } } };
-  await toolgate.saveTool("target", { parameters, handler: TARGET });
-  const response = await send('{"n":4}');
-  expect(response.status).toBe(202);
-  const { delivery } = await ended(String(response.body.delivery_id), 1);
-  expect(delivery).toMatchObject({ status: "HOOK_DELIVERY_STATUS_FAILED", error: "not released" });
-});
-
 test("[LOOP-1] no hook run has reported tool.completed", async () => {
   await toolgate.saveTool("by_key", {
     external_api: true,

@@ -236,9 +236,10 @@ export declare type AttemptResult = Message<"toolgate.events.v1.AttemptResult"> 
   givenBackNotAfterMs: bigint;
 
   /**
-   * The receiver was still sending its response's body when the time for it had ended.
+   * Not used any more.
    *
-   * @generated from field: bool body_cut = 16;
+   * @generated from field: bool body_cut = 16 [deprecated = true];
+   * @deprecated
    */
   bodyCut: boolean;
 };

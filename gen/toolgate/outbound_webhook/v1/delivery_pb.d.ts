@@ -574,7 +574,7 @@ export declare type GetEndpointBacklogResponse = Message<"toolgate.outbound_webh
   nextDueAt?: Timestamp | undefined;
 
   /**
-   * The last attempt failed or took longer than 2 s, or its response dripped: the endpoint shares a few slots with other failing endpoints.
+   * The last attempt failed or took longer than 2 s: the endpoint shares a few slots with other failing endpoints.
    *
    * @generated from field: bool failing = 6;
    */

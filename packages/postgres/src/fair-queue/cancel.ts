@@ -1,12 +1,9 @@
-import { assertTablesName } from "./tables.ts";
-
 /**
  * A CTE that removes the waiting items of the members in the caller's CTE `unwanted (group_id, member_id, made_until)` that
  * were created until then, those due longest first, at most `maxItems`; items in flight stay. The caller reads `cancelled
  * (item_id, created_at)`. The transaction has locked the groups (`lockGroups`).
  */
 export function cancelParts(tables: string, maxItems: number): string {
-  assertTablesName(tables);
   return `cancelled as (
   delete from ${tables}_item q
   where q.item_id in (
@@ -25,7 +22,6 @@ export function cancelParts(tables: string, maxItems: number): string {
  * with items in flight or waiting. The transaction has locked the groups (`lockGroups`).
  */
 export function forgetParts(tables: string): string {
-  assertTablesName(tables);
   return `forgotten as (
   delete from ${tables}_member m using gone
   where m.group_id = gone.group_id and m.member_id = gone.member_id and m.in_flight = 0 and not exists (

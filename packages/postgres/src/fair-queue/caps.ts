@@ -1,3 +1,19 @@
+/*
+ * The tables of a two-level fair queue, in the migration of the service that owns them. `tables` is their schema and prefix:
+ * `outbound_webhook.queue` names `outbound_webhook.queue_item`.
+ *
+ * - `queue_group`, the unit of fairness (a workspace): one row per group that ever had work. `ready_at` is the earliest
+ *   time at which the group may have a claimable item, or infinity; claims serve groups in that order. Every
+ *   transaction that writes the group's members or items holds the lock of this row.
+ * - `queue_member` (an endpoint, a hook): `ready_at` is when its oldest waiting item is due, or earlier.
+ *   `progress_at` is when it last got a slot. Claims read all members of a group, so a group should have tens of them,
+ *   not thousands.
+ * - `queue_item`: outstanding work only, one row per item, deleted when the item is finished. `lease_until` is null
+ *   while it waits. `created_at` is for the owner, whose own row may be in a partition.
+ *
+ * The rows are few and change all the time, hence the low fillfactor and the early vacuum.
+ */
+
 /** How much of a queue may be in flight at the same time, over all processes. These numbers are never exceeded. */
 export interface QueueCaps {
   perGroup: number;
@@ -12,7 +28,7 @@ export interface QueueCaps {
 
 /** A queue: where its tables are, and its limits. */
 export interface FairQueue {
-  /** Schema and prefix of its tables: `outbound_webhook.queue`. */
+  /** Schema and prefix of its tables: `outbound_webhook.queue`. A constant of the caller, never input. */
   tables: string;
   caps: QueueCaps;
   /** A group that has been served for this long goes behind those that waited in the meantime. */
@@ -30,16 +46,12 @@ export function fullCaps({
   perMember = perGroup,
   failingPerGroup,
 }: QueueCaps): Required<QueueCaps> & { perFailing: number } {
-  const caps = {
+  return {
     perGroup,
     perMember,
     failingPerGroup: failingPerGroup ?? perGroup,
     perFailing: failingPerGroup === undefined ? perMember : 1,
   };
-  for (const [name, cap] of Object.entries(caps)) {
-    if (!Number.isInteger(cap) || cap < 1) throw new RangeError(`the cap ${name} must be a whole number from 1`);
-  }
-  return caps;
 }
 
 /** An SQL expression about an item `q`: whether it holds a slot. Of a series only the first one does. */

@@ -2,11 +2,9 @@ import type { Pool } from "../pool.ts";
 import { type FairQueue, fullCaps } from "./caps.ts";
 import { IN_LOCKED } from "./lock.ts";
 import type { Statement } from "./pipeline.ts";
-import { assertTablesName } from "./tables.ts";
 
 /** Whether a group is due. For polls, which usually find nothing: this costs far less than a claim. */
 export async function isAnyGroupDue(pool: Pool, tables: string, now: Date): Promise<boolean> {
-  assertTablesName(tables);
   const text = `select exists (select from ${tables}_group where ready_at <= $1) as due`;
   const { rows } = await pool.query({ name: `${tables}_any_due`, text, values: [now] });
   return rows[0].due;

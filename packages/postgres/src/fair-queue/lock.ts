@@ -1,5 +1,4 @@
 import type { Statement } from "./pipeline.ts";
-import { assertTablesName } from "./tables.ts";
 
 /** An SQL condition on a group's id: a statement before this one has locked the group, in the same transaction. */
 export const IN_LOCKED = "= any (current_setting('fair_queue.groups')::text[])";
@@ -11,7 +10,6 @@ const NOTE_GROUPS = "set_config('fair_queue.groups', coalesce(array_agg(group_id
  * Must come first in every transaction that adds, settles or cancels.
  */
 export function lockGroups(tables: string, groupIds: readonly string[]): Statement {
-  assertTablesName(tables);
   return {
     name: `${tables}_lock`,
     text: `select ${NOTE_GROUPS} from (
@@ -23,7 +21,6 @@ export function lockGroups(tables: string, groupIds: readonly string[]): Stateme
 
 /** As `lockGroups`, for groups that may have no row yet, which the first of the two statements inserts. */
 export function makeAndLockGroups(tables: string, groupIds: readonly string[]): [Statement, Statement] {
-  assertTablesName(tables);
   const make = {
     name: `${tables}_make_groups`,
     text: `insert into ${tables}_group (group_id)
@@ -42,7 +39,6 @@ on conflict do nothing`,
  * crash of the database may undo its last claims, whose items are then claimed a second time.
  */
 export function lockDueGroups(tables: string, now: Date, maxGroups: number): Statement {
-  assertTablesName(tables);
   return {
     name: `${tables}_lock_due`,
     text: `select set_config('synchronous_commit', 'off', true), ${NOTE_GROUPS}, count(*)::integer as groups from (

@@ -1,7 +1,6 @@
 import { type FairQueue, holdsSlot } from "./caps.ts";
 import { lockGroups } from "./lock.ts";
 import type { Statement } from "./pipeline.ts";
-import { assertTablesName } from "./tables.ts";
 
 const IN_SETTLED = "= any (array(select group_id from settled))";
 
@@ -53,7 +52,6 @@ groups_settled as (
 
 /** Finds the groups of items with expired leases, for `expireStatements`. */
 export function expiredGroups(tables: string, now: Date, maxItems: number): Statement {
-  assertTablesName(tables);
   return {
     name: `${tables}_expired_groups`,
     text: `select distinct group_id from (

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { prepareClaim } from "../../src/fair-queue/claim.ts";
 import { lockDueGroups } from "../../src/fair-queue/lock.ts";
-import { pipelined } from "../../src/fair-queue/pipeline.ts";
 import { createPool } from "../../src/pool.ts";
 import { QUEUE, type QueueRig, startQueueRig } from "./queue-rig.ts";
 
@@ -68,32 +67,4 @@ it("[FAIR] 200,000 waiting items of one group do not hide the first item of anot
   const claimed = await rig.claim(NOW);
   expect(claimed.filter((item) => item.groupId === "light")).toHaveLength(1);
   expect(claimed.filter((item) => item.groupId === "loaded")).toHaveLength(5);
-});
-
-it("[FAIR] 200 old items of failing members do not hide a healthy member of the same group", async () => {
-  await rig.sql("update work.queue_member set failing = true where group_id = 'loaded'");
-  await rig.add([{ groupId: "loaded", memberId: 99, dueAt: NOW }]);
-  const held = (await rig.sql(
-    "select item_id from work.queue_item where lease_until is not null and group_id = 'loaded'",
-  )) as { item_id: string }[];
-  await pipelined(rig.pool, [
-    {
-      name: "free",
-      text: "update work.queue_item set lease_until = null where item_id = any($1)",
-      values: [held.map((row) => row.item_id)],
-    },
-    {
-      name: "free_m",
-      text: "update work.queue_member set in_flight = 0, ready_at = '2026-11-01' where ready_at < 'infinity'",
-      values: [],
-    },
-    {
-      name: "free_g",
-      text: "update work.queue_group set in_flight = 0, ready_at = '2026-11-01' where group_id = 'loaded'",
-      values: [],
-    },
-  ]);
-  const claimed = (await rig.claim(NOW)).filter((item) => item.groupId === "loaded");
-  expect(claimed.filter((item) => item.memberId === 99)).toHaveLength(1);
-  expect(claimed).toHaveLength(3);
 });

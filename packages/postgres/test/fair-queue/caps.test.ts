@@ -29,35 +29,12 @@ describe("fair queue", () => {
     expect(await rig.claim(at(10))).toEqual([]);
   });
 
-  it("[FAIR] refills a slot as soon as it is free, without waiting for the rest of the batch", async () => {
-    await rig.add([...many(5, "a", 1), ...many(5, "a", 2), ...many(5, "a", 3)]);
-    const claimed = await rig.claim(at(10));
-    const first = claimed[0] as Item;
-    await rig.settle([{ item: first }], at(11));
-    const next = await rig.claim(at(11));
-    expect(next).toHaveLength(1);
-  });
-
-  it("[FAIR] does not hand out an item before it is due", async () => {
-    await rig.add(many(1, "a", 1, 60));
-    expect(await rig.claim(at(59))).toEqual([]);
-    expect(await rig.claim(at(60))).toHaveLength(1);
-  });
-
   it("[FAIR] an item waiting for its next attempt is claimed with the next attempt number when it is due", async () => {
     await rig.add(many(1, "a", 1));
     const [item] = (await rig.claim(at(1))) as [Item];
     await rig.settle([{ item, nextDue: at(61), failing: true }], at(1));
     expect(await rig.claim(at(60))).toEqual([]);
     expect(await rig.claim(at(61))).toMatchObject([{ itemId: item.itemId, attempt: 2 }]);
-  });
-
-  it("[FAIR] members whose last attempt failed share 2 of their group's 5 slots, whatever their backlog", async () => {
-    await rig.add([...many(50, "a", 1), ...many(50, "a", 2), ...many(50, "a", 3), ...many(10, "a", 4, 5)]);
-    await rig.sql("update work.queue_member set failing = true where member_id < 4");
-    const mixed = perMember(await rig.claim(at(10)));
-    expect(mixed["a/4"]).toHaveLength(2);
-    expect(Object.values(mixed).flat()).toHaveLength(4);
   });
 
   it("[FAIR] failing members take turns: a member with the oldest backlog does not deprive other members of their share", async () => {
@@ -97,16 +74,6 @@ describe("fair queue", () => {
     const first = await rig.claim(at(6), { maxGroups: 1 });
     const second = await rig.claim(at(6), { maxGroups: 1 });
     expect([...first, ...second].map((item) => item.groupId)).toEqual(["free"]);
-  });
-
-  it("[FAIR] a member whose last attempt failed has one slot until an attempt succeeds", async () => {
-    await rig.add(many(4, "a", 1));
-    await fail(await rig.claim(at(0)), 0, 60);
-    const [probe] = await rig.claim(at(1));
-    expect(await rig.claim(at(1))).toEqual([]);
-    await rig.settle([{ item: probe as Item }], at(1));
-    await rig.add(many(2, "a", 1));
-    expect(await rig.claim(at(2))).toHaveLength(2);
   });
 
   it("[FAIR] an expired lease returns the item under the same attempt number, and frees its slot", async () => {

@@ -3,12 +3,13 @@ import { MAX_MESSAGE_BYTES, publishDurably } from "@toolgate/event-bus/batching-
 import type { Bus } from "@toolgate/event-bus/connect";
 import { type Attempt, AttemptBatchSchema, AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { signingKey } from "@toolgate/webhook-signing/signing-key";
 import { headersContext } from "../domain/custom-headers.ts";
 import { requestHeaders, signingTime } from "../domain/delivery-headers.ts";
+import { sealingContext } from "../domain/endpoint.ts";
 import { ATTEMPT_DEADLINE_MS, BODY_DEADLINE_MS } from "../domain/outcome.ts";
-import type { ApplyResults, CancelRecord, ReturnRecord } from "../store/deliveries/apply-results.ts";
+import type { CancelRecord, ReturnRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
-import { createSigningKeys, type OpenSigningKey } from "./signing-keys.ts";
 
 /** An attempt that has not begun this long after its claim is not made any more. */
 const BEGIN_WITHIN_MS = 3_000;
@@ -20,9 +21,9 @@ const DEADLINE_MS = 5_000;
 /** Wait after a failure of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
 
-export interface AttemptSenderOptions {
+interface AttemptSenderOptions {
   bus: Bus;
-  applyResults: ApplyResults;
+  applyUnsent: (unsent: readonly Unsent[], now: Date) => Promise<unknown>;
   secretBox: Pick<SecretBox, "open">;
   onError: (error: unknown) => void;
 }
@@ -32,12 +33,11 @@ export type SendAttempts = (deliveries: readonly ClaimedDelivery[], now: Date) =
 
 type Unsent = CancelRecord | ReturnRecord;
 
-export function createAttemptSender({ bus, applyResults, secretBox, onError }: AttemptSenderOptions): SendAttempts {
-  const sealed = { secretBox, keyOf: createSigningKeys(secretBox) };
+export function createAttemptSender({ bus, applyUnsent, secretBox, onError }: AttemptSenderOptions): SendAttempts {
   return async (deliveries, now) => {
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
     const settle = async (unsent: Unsent[]) => {
-      if (unsent.length > 0) await applyResults(unsent, now).catch(onError);
+      if (unsent.length > 0) await applyUnsent(unsent, now).catch(onError);
     };
     const returned = ({ deliveryId, workspaceId, number }: Pick<Attempt, "deliveryId" | "workspaceId" | "number">) =>
       ({ deliveryId, workspaceId, number, verdict: "returned", leaseUntil }) as const;
@@ -61,7 +61,7 @@ export function createAttemptSender({ bus, applyResults, secretBox, onError }: A
         else if (!hasSlot || body === null) unsent.push(returned(delivery));
         else
           try {
-            attempts.push(prepareAttempt({ ...delivery, body }, sealed, now, leaseUntil));
+            attempts.push(prepareAttempt({ ...delivery, body }, secretBox, now, leaseUntil));
           } catch (error) {
             // The installation failed, not the endpoint, so this does not count as an attempt, but the slot is freed.
             onError(error);
@@ -102,13 +102,13 @@ function inMessages(series: readonly Attempt[][]): Attempt[][] {
 /** Everything that a worker needs for one attempt, with a signature for the current time. */
 function prepareAttempt(
   delivery: ClaimedDelivery & { body: Buffer },
-  { secretBox, keyOf }: { secretBox: Pick<SecretBox, "open">; keyOf: OpenSigningKey },
+  secretBox: Pick<SecretBox, "open">,
   now: Date,
   leaseUntil: Date,
 ): Attempt {
   const { deliveryId, endpointId, number, url, body, workspaceId, customHeaders } = delivery;
   const custom = customHeaders ? JSON.parse(secretBox.open(customHeaders, headersContext(endpointId))) : {};
-  const secret = keyOf(delivery);
+  const secret = signingKey(secretBox.open(delivery.secret, sealingContext(endpointId)));
   return create(AttemptSchema, {
     deliveryId,
     endpointId: BigInt(endpointId),

@@ -1,14 +1,9 @@
-import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import { isLockTimeout } from "@toolgate/postgres/data-error";
 import { pause } from "@toolgate/service-host/every";
-import type { CancelStore } from "../store/deliveries/cancel-waiting.ts";
+import type { Context } from "../context.ts";
+import { cancelSome, nextToCancel } from "../store/deliveries/cancel-waiting.ts";
 
-interface CancelLoopOptions {
-  store: CancelStore;
-  /** Signalled when an endpoint was marked in this process. */
-  wakeUp: WakeUp;
-  announceWork: () => void;
-  now: () => Date;
+interface CancelLoopOptions extends Pick<Context, "queuePool" | "cancelWakeUp" | "announceWork" | "now"> {
   signal: AbortSignal;
   onError: (error: unknown) => void;
 }
@@ -26,18 +21,18 @@ const FAILED_WAIT_MS = 1_000;
  * transaction at a time, of each workspace in turn.
  */
 export async function runCancellations(options: CancelLoopOptions): Promise<void> {
-  const { store, wakeUp, announceWork, now, signal, onError } = options;
+  const { queuePool, cancelWakeUp, announceWork, now, signal, onError } = options;
   let servedWorkspaceId = "";
   while (!signal.aborted) {
     try {
-      const next = await store.nextToCancel(servedWorkspaceId);
+      const next = await nextToCancel(queuePool, servedWorkspaceId);
       if (next) {
         servedWorkspaceId = next.workspaceId;
-        await store.cancelSome(next, now(), LOCK_TIMEOUT_MS);
+        await cancelSome(queuePool, next, now(), LOCK_TIMEOUT_MS);
         // A dispatcher skips a workspace while it is locked.
         announceWork();
         await pause(PAUSE_MS, signal);
-      } else await wakeUp.wait(POLL_MS, signal);
+      } else await cancelWakeUp.wait(POLL_MS, signal);
     } catch (error) {
       const isLocked = isLockTimeout(error);
       if (!isLocked) onError(error);

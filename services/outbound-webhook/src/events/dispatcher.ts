@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
-import type { ClaimStore } from "../store/deliveries/claim.ts";
+import { isAnyGroupDue } from "@toolgate/postgres/fair-queue/claim";
+import type { Context } from "../context.ts";
+import { claimDeliveries } from "../store/deliveries/claim.ts";
 import { LEASE_MS, type SendAttempts } from "./attempt-sender.ts";
 
-export interface DispatcherOptions {
-  store: Pick<ClaimStore, "isDue" | "claim">;
+interface DispatcherOptions extends Pick<Context, "queuePool" | "queue" | "now"> {
   send: SendAttempts;
   wakeUp: WakeUp;
-  now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
 }
@@ -26,11 +26,12 @@ export const BETWEEN_CLAIMS_MS = 4;
  * sent.
  */
 export async function runDispatcher(options: DispatcherOptions): Promise<void> {
-  const { store, send, wakeUp, now, signal, onError } = options;
+  const { queuePool, queue, send, wakeUp, now, signal, onError } = options;
   const sending = new Set<Promise<void>>();
   async function claimAndSend(): Promise<boolean> {
     const claimedAt = now();
-    const { deliveries, full } = await store.claim(claimedAt, new Date(claimedAt.getTime() + LEASE_MS));
+    const leaseUntil = new Date(claimedAt.getTime() + LEASE_MS);
+    const { deliveries, full } = await claimDeliveries(queuePool, queue, claimedAt, leaseUntil);
     // Not awaited: others wait for the next claim.
     const sent = send(deliveries, claimedAt).finally(() => sending.delete(sent));
     sending.add(sent);
@@ -43,7 +44,7 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
     if (waitMs > 0) await sleep(waitMs);
     claimedAtMs = performance.now();
     try {
-      const mayFind: boolean = wasWoken || (await store.isDue(now()));
+      const mayFind: boolean = wasWoken || (await isAnyGroupDue(queuePool, queue.tables, now()));
       const more: boolean = mayFind && (await claimAndSend());
       wasWoken = more || (await wakeUp.wait(POLL_MS, signal));
     } catch (error) {

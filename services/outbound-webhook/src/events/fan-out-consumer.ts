@@ -1,28 +1,24 @@
 import { fromBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeBatches } from "@toolgate/event-bus/consume";
-import { TryLaterError } from "@toolgate/event-bus/handle-batch";
+import { inParts } from "@toolgate/event-bus/in-parts";
 import { parkMessages } from "@toolgate/event-bus/parked-messages";
 import { createSettledNotices, type NoteSettled } from "@toolgate/event-bus/settled-notices";
+import { writeAccepted } from "@toolgate/event-bus/write-accepted";
 import {
   type WorkspaceEvent,
   WorkspaceEventBatchSchema,
   WorkspaceEventSchema,
 } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
-import { isDataError } from "@toolgate/postgres/data-error";
 import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
-import type { Pool } from "@toolgate/postgres/pool";
 import { contextOf, type Span, SpanKind, spanOf, startSpan } from "@toolgate/telemetry/trace";
+import type { Context } from "../context.ts";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
-import type { FanOut } from "../store/deliveries/fan-out.ts";
+import { fanOut } from "../store/deliveries/fan-out.ts";
 import { SCHEMA } from "../store/queue.ts";
 
-interface FanOutOptions {
+interface FanOutOptions extends Pick<Context, "pool" | "queuePool" | "queue" | "announceWork" | "now"> {
   bus: Bus;
-  pool: Pool;
-  fanOut: FanOut;
-  announceWork: () => void;
-  now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
 }
@@ -50,8 +46,7 @@ interface Refused {
 const MESSAGES_PER_BATCH = 32;
 const ACK_WAIT_MS = 6_000;
 const MAX_ACK_PENDING = 1_000;
-const EVENTS_PER_TRANSACTION = 200;
-const BYTES_PER_TRANSACTION = 8 * 1024 * 1024;
+const TRANSACTION = { maxItems: 200, maxBytes: 8 * 1024 * 1024 };
 
 /**
  * Turns published events into deliveries until the signal fires. An event may come more than once; it is published again
@@ -73,9 +68,15 @@ export async function runFanOutConsumer(options: FanOutOptions): Promise<void> {
     onError,
     async handle(messages) {
       const { pending, refused } = read(messages, options.now());
-      const locked: string[] = [];
-      for (const part of partsOf(pending)) locked.push(...(await storeUnlocked(part, running)));
-      if (locked.length > 0) throw new TryLaterError("the queue of a workspace is locked");
+      const failures: unknown[] = [];
+      for (const part of inParts(pending, ({ event }) => event.body.length, TRANSACTION)) {
+        try {
+          refused.push(...(await storeUnlocked(part, running)));
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
       if (refused.length > 0) await park(refused, running);
     },
   });
@@ -106,64 +107,31 @@ function traced(event: StoredEvent, { traceparent, tracestate }: WorkspaceEvent)
   return { event: { ...event, trace: span ? contextOf(span.spanContext()) : { traceparent, tracestate } }, span };
 }
 
-/** The events of each transaction. */
-function partsOf(pending: readonly PendingEvent[]): PendingEvent[][] {
-  const parts: PendingEvent[][] = [];
-  let bytes = 0;
-  for (const one of pending) {
-    const size = one.event.body.length;
-    const last = parts.at(-1);
-    if (last && last.length < EVENTS_PER_TRANSACTION && bytes + size <= BYTES_PER_TRANSACTION) {
-      last.push(one);
-      bytes += size;
-    } else {
-      parts.push([one]);
-      bytes = size;
-    }
-  }
-  return parts;
-}
-
-/** Stores the events of the workspaces that stay unlocked. Returns the others. */
-function storeUnlocked(events: readonly PendingEvent[], running: RunningFanOut): Promise<readonly string[]> {
+/**
+ * Stores the events of all workspaces that are not locked, and rejects if there are others. Returns the events that the
+ * database refuses.
+ */
+async function storeUnlocked(events: readonly PendingEvent[], running: RunningFanOut): Promise<Refused[]> {
+  const refused: Refused[] = [];
   const workspaces = [...new Set(events.map(({ event }) => event.workspaceId))];
-  return inUnlockedGroups(workspaces, (some, lockTimeoutMs) => {
+  const locked = await inUnlockedGroups(workspaces, async (some, lockTimeoutMs) => {
     const chosen = new Set(some);
     const free = events.filter(({ event }) => chosen.has(event.workspaceId));
-    return storeOrPark(free, lockTimeoutMs, running);
+    for (const { item, reason } of await writeAccepted(free, (part) => store(part, lockTimeoutMs, running)))
+      refused.push({ subject: item.subject, eventId: item.event.id, reason, payload: item.event.body });
   });
-}
-
-/**
- * When the database rejects the content of an event, the batch is halved until that event is alone and can be parked,
- * so that it does not delay the others. After any other failure the broker sends the messages again.
- */
-async function storeOrPark(
-  events: readonly PendingEvent[],
-  lockTimeoutMs: number,
-  running: RunningFanOut,
-): Promise<void> {
-  try {
-    await store(events, lockTimeoutMs, running);
-  } catch (error) {
-    if (!isDataError(error)) throw error;
-    const [first] = events;
-    if (events.length === 1 && first) {
-      const { subject, event } = first;
-      return park([{ subject, eventId: event.id, reason: (error as Error).message, payload: event.body }], running);
-    }
-    const middle = Math.ceil(events.length / 2);
-    await storeOrPark(events.slice(0, middle), lockTimeoutMs, running);
-    await storeOrPark(events.slice(middle), lockTimeoutMs, running);
-  }
+  if (locked.length > 0) throw new Error("the queue of a workspace is locked");
+  return refused;
 }
 
 async function store(
   pending: readonly PendingEvent[],
   lockTimeoutMs: number,
-  { fanOut, now, announceWork, noteSettled }: RunningFanOut,
+  { queuePool, queue, now, announceWork, noteSettled }: RunningFanOut,
 ): Promise<void> {
   const deliveries = await fanOut(
+    queuePool,
+    queue,
     pending.map(({ event }) => event),
     now(),
     lockTimeoutMs,

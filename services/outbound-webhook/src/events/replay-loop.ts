@@ -1,12 +1,7 @@
-import type { WakeUp } from "@toolgate/event-bus/wake-up";
-import type { ReplaySteps } from "../store/replay/steps.ts";
+import type { Context } from "../context.ts";
+import { stepReplay } from "../store/replay/steps.ts";
 
-interface ReplayLoopOptions {
-  steps: Pick<ReplaySteps, "step">;
-  /** Signalled when a replay was started in this process. */
-  wakeUp: WakeUp;
-  announceWork: () => void;
-  now: () => Date;
+interface ReplayLoopOptions extends Pick<Context, "queuePool" | "queue" | "replayWakeUp" | "announceWork" | "now"> {
   signal: AbortSignal;
   onError: (error: unknown) => void;
 }
@@ -19,19 +14,19 @@ const FAILED_WAIT_MS = 1_000;
 
 /** Takes the steps of replays as they fall due, one at a time, until the signal fires. */
 export async function runReplays(options: ReplayLoopOptions): Promise<void> {
-  const { wakeUp, signal, onError } = options;
+  const { replayWakeUp, signal, onError } = options;
   while (!signal.aborted) {
     const waitMs = await stepOnce(options).catch((error: unknown) => {
       onError(error);
       return FAILED_WAIT_MS;
     });
-    if (waitMs > 0) await wakeUp.wait(waitMs, signal);
+    if (waitMs > 0) await replayWakeUp.wait(waitMs, signal);
   }
 }
 
 /** Resolves with how long to wait. */
-async function stepOnce({ steps, announceWork, now }: ReplayLoopOptions): Promise<number> {
-  const { worked, nextAt } = await steps.step(now());
+async function stepOnce({ queuePool, queue, announceWork, now }: ReplayLoopOptions): Promise<number> {
+  const { worked, nextAt } = await stepReplay(queuePool, queue, now());
   // Needed even when the step made no deliveries: a dispatcher may have skipped the workspace while it was locked.
   if (worked) announceWork();
   const untilNextMs = nextAt ? nextAt.getTime() - now().getTime() : Number.POSITIVE_INFINITY;

@@ -1,16 +1,15 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeBatches } from "@toolgate/event-bus/consume";
+import { writeAccepted } from "@toolgate/event-bus/write-accepted";
 import { type AttemptResult, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { deliveriesEnded } from "@toolgate/telemetry/instruments";
-import type { ApplyResults } from "../store/deliveries/apply-results.ts";
+import type { AttemptRecord, ReturnRecord } from "../store/deliveries/apply-results.ts";
 import { toRecord } from "./attempt-record.ts";
 
 interface ResultConsumerOptions {
   bus: Bus;
-  applyResults: ApplyResults;
-  /** Called when there may be work for freed slots. */
-  onDue: () => void;
+  apply: (records: readonly (AttemptRecord | ReturnRecord)[], now: Date) => Promise<unknown>;
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
@@ -22,15 +21,17 @@ const MAX_ACK_PENDING = 4_096;
 
 /** Applies the workers' results until the signal fires. */
 export function runResultConsumer(options: ResultConsumerOptions): Promise<void> {
-  const { bus, applyResults, onDue, now, signal, onError } = options;
-  async function apply(results: AttemptResult[]): Promise<void> {
+  const { bus, apply, now, signal, onError } = options;
+  async function applyAccepted(results: AttemptResult[]): Promise<void> {
     const at = now();
-    const records = results.map((result) => toRecord(result, at)).filter((record) => record !== undefined);
-    if (records.length === 0) return;
-    const due = await applyResults(records, at);
-    for (const record of records)
-      if (record.verdict !== "returned" && !record.retryAt) deliveriesEnded.add(1, { outcome: record.verdict });
-    if (due) onDue();
+    const records = results.map((result) => toRecord(result, at));
+    const refused = await writeAccepted(records, async (part) => {
+      await apply(part, at);
+      for (const record of part)
+        if (record.verdict !== "returned" && !record.retryAt) deliveriesEnded.add(1, { outcome: record.verdict });
+    });
+    // The lease of such a delivery ends, and its attempt is made again.
+    for (const { reason } of refused) onError(new Error(`a result was refused: ${reason}`));
   }
   return consumeBatches({
     bus,
@@ -42,7 +43,7 @@ export function runResultConsumer(options: ResultConsumerOptions): Promise<void>
     maxAckPending: MAX_ACK_PENDING,
     signal,
     onError,
-    handle: (messages) => apply(messages.flatMap((message) => readResults(message.data, onError))),
+    handle: (messages) => applyAccepted(messages.flatMap((message) => readResults(message.data, onError))),
   });
 }
 

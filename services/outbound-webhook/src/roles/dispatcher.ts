@@ -13,8 +13,8 @@ import { DISPATCH } from "../events/dispatch-subject.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
 import { runReplays } from "../events/replay-loop.ts";
 import { runResultConsumer } from "../events/result-consumer.ts";
-import { createApplyResults } from "../store/deliveries/apply-results.ts";
-import { createClaimStore } from "../store/deliveries/claim.ts";
+import { applyResults, type DeliveryRecord } from "../store/deliveries/apply-results.ts";
+import { expireLeases } from "../store/deliveries/claim.ts";
 
 const SWEEP_EVERY_MS = 1_000;
 
@@ -27,28 +27,23 @@ interface DispatcherOptions {
 
 /** Claims due deliveries, sends their attempts to workers, and applies the results. */
 export function dispatcherLoops(context: Context, options: DispatcherOptions, resources: AsyncDisposableStack): Loops {
-  const { pool, queuePool, queue, secretBox, replaySteps, replayWakeUp, cancelWakeUp, announceWork, now } = context;
+  const { pool, queuePool, queue, secretBox, cancelWakeUp, now } = context;
   const { config, bus, log, peers } = options;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const wakeUp = createWakeUp();
   resources.use(onWork(bus, DISPATCH, () => wakeUp.signal()));
-  const applyResults = createApplyResults(queuePool, queue, () => cancelWakeUp.signal());
-  const store = createClaimStore(queuePool, queue);
-  const send = createAttemptSender({ bus, applyResults, secretBox, onError: onError("dispatcher") });
+  const apply = async (records: readonly DeliveryRecord[], at: Date) => {
+    const { marked, due } = await applyResults(queuePool, queue, records, at);
+    if (marked) cancelWakeUp.signal();
+    return due;
+  };
+  const send = createAttemptSender({ bus, applyUnsent: apply, secretBox, onError: onError("dispatcher") });
   const sweep = async () => {
-    if ((await store.expireLeases(now())) > 0) wakeUp.signal();
+    if ((await expireLeases(queuePool, queue, now())) > 0) wakeUp.signal();
   };
   const producers: Loop[] = [
-    (signal) => runDispatcher({ store, send, wakeUp, now, signal, onError: onError("dispatcher") }),
-    (signal) =>
-      runReplays({
-        steps: replaySteps,
-        wakeUp: replayWakeUp,
-        announceWork,
-        now,
-        signal,
-        onError: onError("replay"),
-      }),
+    (signal) => runDispatcher({ ...context, send, wakeUp, signal, onError: onError("dispatcher") }),
+    (signal) => runReplays({ ...context, signal, onError: onError("replay") }),
     (signal) => runEvery(SWEEP_EVERY_MS, signal, sweep, onError("lease sweep")),
   ];
   const { mail } = config;
@@ -56,6 +51,9 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
     const notice = { mail, peers, now, onError: onError("email about a deactivated endpoint") };
     producers.push(adminNoticeLoop(deactivationNotices(pool), notice, resources));
   } else log.warn("SMTP_URL is not set: emails about deactivated endpoints wait");
-  const results = { bus, applyResults, onDue: () => wakeUp.signal(), now, onError: onError("results") };
+  const applyAndWake = async (records: readonly DeliveryRecord[], at: Date) => {
+    if (await apply(records, at)) wakeUp.signal();
+  };
+  const results = { bus, apply: applyAndWake, now, onError: onError("results") };
   return { producers, consumers: [(signal) => runResultConsumer({ ...results, signal })] };
 }

@@ -1,6 +1,8 @@
+import { deleteParkedBefore } from "@toolgate/event-bus/parked-messages";
 import { dropDailyPartitions, ensureDailyPartitions } from "@toolgate/postgres/partitions";
-import { type Pool, type Queryable, withClient } from "@toolgate/postgres/pool";
+import type { Queryable } from "@toolgate/postgres/pool";
 import { MAX_DAYS_LATE } from "../domain/incoming-event.ts";
+import { SCHEMA } from "./queue.ts";
 
 const DAY_MS = 86_400_000;
 /** Days of the delivery log. [OUT-16] */
@@ -11,8 +13,6 @@ const EVENT_RETENTION_DAYS = RETENTION_DAYS + MAX_DAYS_LATE + 1;
 const DAYS_AHEAD = 4;
 /** A delivery is updated once for each attempt. With this much room, the new version fits into the page, and no index changes. */
 const DELIVERY_FILLFACTOR = 70;
-/** Number of an advisory lock; arbitrary, but used by no other lock. */
-const PARTITIONS_LOCK = 7_318_411;
 /** Few enough for the statement timeout on a slow disk. */
 const ROWS_PER_DELETE = 10_000;
 /** Each of them costs a few lookups in each partition of deliveries. */
@@ -26,9 +26,6 @@ const DELETE_OLD = {
   replay: `delete from outbound_webhook.replay where id in (
     select id from outbound_webhook.replay where coalesce(finished_at, started_at) < $1
     order by coalesce(finished_at, started_at) limit $2 for update skip locked)`,
-  parked_message: `delete from outbound_webhook.parked_message where id in (
-    select id from outbound_webhook.parked_message where parked_at < $1
-    order by parked_at limit $2 for update skip locked)`,
   moved_event: `delete from outbound_webhook.moved_event where id in (
     select id from outbound_webhook.moved_event where stored_at < $1
     order by stored_at limit $2 for update skip locked)`,
@@ -50,22 +47,7 @@ const DELETE_OLD = {
 /**
  * Creates the partitions of the coming days and drops those past retention. Safe to repeat, on any number of replicas.
  */
-export function maintainPartitions(pool: Pool, now: Date): Promise<void> {
-  return withClient(pool, async (client, discard) => {
-    try {
-      // Replicas that create and drop partitions at the same time would disturb each other.
-      await client.query("select pg_advisory_lock($1)", [PARTITIONS_LOCK]);
-      await keepWhileLocked(client, now);
-      await client.query("select pg_advisory_unlock($1)", [PARTITIONS_LOCK]);
-    } catch (error) {
-      // Closing the connection releases the lock.
-      discard(error as Error);
-      throw error;
-    }
-  });
-}
-
-async function keepWhileLocked(db: Queryable, now: Date): Promise<void> {
+export async function maintainPartitions(db: Queryable, now: Date): Promise<void> {
   const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
   for (const table of ["outbound_webhook.event", "outbound_webhook.delivery", "outbound_webhook.attempt"]) {
     const keptDays = table === "outbound_webhook.event" ? EVENT_RETENTION_DAYS : RETENTION_DAYS;
@@ -76,7 +58,7 @@ async function keepWhileLocked(db: Queryable, now: Date): Promise<void> {
   }
   await deleteOld(db, "skipped_event", daysAgo(RETENTION_DAYS));
   await deleteOld(db, "replay", daysAgo(RETENTION_DAYS));
-  await deleteOld(db, "parked_message", daysAgo(RETENTION_DAYS));
+  await deleteParkedBefore(db, SCHEMA, daysAgo(RETENTION_DAYS));
   await deleteOld(db, "moved_event", daysAgo(EVENT_RETENTION_DAYS));
   await deleteOld(db, "endpoint", daysAgo(EVENT_RETENTION_DAYS), ENDPOINTS_PER_DELETE);
 }

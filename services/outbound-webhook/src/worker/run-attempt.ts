@@ -87,11 +87,7 @@ function timingsOf(timings: Timings): ResultFields {
 function resultFieldsOf(result: Exclude<SafeFetchResult, { kind: "aborted" }>): ResultFields {
   switch (result.kind) {
     case "response":
-      return {
-        responseCode: result.status,
-        response: responseText(result.body),
-        bodyCut: result.truncated === "deadline",
-      };
+      return { responseCode: result.status, response: responseText(result.body) };
     case "refused":
       return { error: result.reason };
     case "timeout":

@@ -1,10 +1,14 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { createBatchingPublisher } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeMessages } from "@toolgate/event-bus/consumer-session";
-import { type Attempt, AttemptBatchSchema, type AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import {
+  type Attempt,
+  AttemptBatchSchema,
+  type AttemptResult,
+  AttemptResultBatchSchema,
+} from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import pLimit from "p-limit";
-import { encodeResults, REPORT_DEADLINE_MS, RESULTS_PER_MESSAGE, sizeOfResult } from "./result-batch.ts";
 import type { AttemptOptions } from "./run-attempt.ts";
 import { runSeries } from "./run-series.ts";
 
@@ -23,6 +27,12 @@ const ACK_WAIT_MS = 5_000;
 const MAX_MESSAGES_AHEAD = 8;
 const ATTEMPTS_PER_MESSAGE_AHEAD = 32;
 const MAX_ACK_PENDING = 20_000;
+const RESULTS_PER_MESSAGE = 128;
+const REPORT_DEADLINE_MS = 20_000;
+/** Bound for the other fields of a result. */
+const RESULT_FRAME_BYTES = 400;
+/** UTF-8 bytes per UTF-16 unit. */
+const MAX_BYTES_PER_UNIT = 3;
 
 /**
  * Makes attempts until the signal fires, then finishes and reports those that have begun, and reports the others as not
@@ -34,7 +44,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   await using reports = createBatchingPublisher<AttemptResult>({
     bus,
     subject: "attempts.done",
-    encode: encodeResults,
+    encode: (results) => toBinary(AttemptResultBatchSchema, create(AttemptResultBatchSchema, { results })),
     sizeOf: sizeOfResult,
     maxItems: RESULTS_PER_MESSAGE,
     deadlineMs: REPORT_DEADLINE_MS,
@@ -75,6 +85,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     await Promise.all([...series.values()].map(start));
   });
   await Promise.all(running);
+}
+
+/** Bytes of a result as encoded, at most. */
+function sizeOfResult({ response, error }: AttemptResult): number {
+  return RESULT_FRAME_BYTES + MAX_BYTES_PER_UNIT * (response.length + error.length);
 }
 
 function messagesAhead(concurrency: number): number {

@@ -3,13 +3,14 @@ import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { AttemptResultSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
+import type { Pool } from "@toolgate/postgres/pool";
 import { createSecretBox, type SealingKey } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toRecord } from "../../src/events/attempt-record.ts";
 import { createAttemptSender, LEASE_MS } from "../../src/events/attempt-sender.ts";
-import { createApplyResults } from "../../src/store/deliveries/apply-results.ts";
-import { type ClaimedDelivery, type ClaimStore, createClaimStore } from "../../src/store/deliveries/claim.ts";
+import { applyResults, type DeliveryRecord } from "../../src/store/deliveries/apply-results.ts";
+import { type ClaimedDelivery, claimDeliveries, expireLeases } from "../../src/store/deliveries/claim.ts";
 import { deliveryQueue, SERIES_LENGTH } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
@@ -43,24 +44,28 @@ describe("the dispatcher", () => {
     const { databaseUrl = "" } = rig.config.core ?? {};
     const pool = createPipelinePool({ url: databaseUrl, maxConnections: 2, applicationName: "dispatcher" });
     running.defer(() => pool.end());
-    return { store: createClaimStore(pool, QUEUE), applyResults: createApplyResults(pool, QUEUE) };
+    return {
+      pool,
+      apply: async (records: readonly DeliveryRecord[], now: Date) =>
+        (await applyResults(pool, QUEUE, records, now)).due,
+    };
   }
   function sender({ bus = rig.bus, keys = rig.config.core?.sealingKeys ?? [] }: { bus?: Bus; keys?: SealingKey[] }) {
-    const { store, applyResults } = open();
+    const { pool, apply } = open();
     const secretBox = createSecretBox({ keys });
-    const send = createAttemptSender({ bus, applyResults, secretBox, onError: (error) => errors.push(error) });
-    return { store, send };
+    const send = createAttemptSender({ bus, applyUnsent: apply, secretBox, onError: (error) => errors.push(error) });
+    return { pool, send };
   }
   /** Claims what is due, as of now. */
-  async function claim(store: ClaimStore): Promise<{ deliveries: ClaimedDelivery[]; now: Date; leaseUntil: Date }> {
+  async function claim(pool: Pool): Promise<{ deliveries: ClaimedDelivery[]; now: Date; leaseUntil: Date }> {
     const now = rig.clock.now();
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
-    return { ...(await store.claim(now, leaseUntil)), now, leaseUntil };
+    return { ...(await claimDeliveries(pool, QUEUE, now, leaseUntil)), now, leaseUntil };
   }
   const resultOf = ({ deliveryId, workspaceId, number }: ClaimedDelivery, now: Date, durationMs = 0) => {
     const startedAtMs = BigInt(now.getTime());
     const result = { deliveryId, workspaceId, number, responseCode: 200, startedAtMs, durationMs };
-    return toRecord(create(AttemptResultSchema, result), now) ?? expect.fail("no record");
+    return toRecord(create(AttemptResultSchema, result), now);
   };
   async function reportMany(count: number, workspaceId = "w"): Promise<void> {
     await rig.reportMany(Array.from({ length: count }, () => newEvent({ workspaceId }, rig.clock.now())));
@@ -72,28 +77,28 @@ describe("the dispatcher", () => {
   it("[OUT-57] returns what did not reach the broker, which is then sent under the same number", async () => {
     await rig.register("w", "/w");
     await reportMany(1);
-    const { store, send } = sender({ bus: { ...rig.bus, js: { publish: () => Promise.reject(TOO_LARGE) } } as never });
-    const { deliveries, now } = await claim(store);
+    const { pool, send } = sender({ bus: { ...rig.bus, js: { publish: () => Promise.reject(TOO_LARGE) } } as never });
+    const { deliveries, now } = await claim(pool);
     await send(deliveries, now);
     expect(errors).toHaveLength(1);
-    expect((await claim(store)).deliveries).toMatchObject([{ deliveryId: deliveries[0]?.deliveryId, number: 1 }]);
+    expect((await claim(pool)).deliveries).toMatchObject([{ deliveryId: deliveries[0]?.deliveryId, number: 1 }]);
   });
 
   it("[FAIR-1] results cause another claim only when a delivery waits for the freed slots", async () => {
     await rig.register("w", "/w");
     await reportMany(2 * SERIES_LENGTH + 1);
-    const { store, applyResults } = open();
-    const first = await claim(store);
+    const { pool, apply } = open();
+    const first = await claim(pool);
     expect(first.deliveries).toHaveLength(2 * SERIES_LENGTH);
-    const apply = ({ deliveries, now }: typeof first) =>
-      applyResults(
+    const settle = ({ deliveries, now }: typeof first) =>
+      apply(
         deliveries.map((delivery) => resultOf(delivery, now)),
         now,
       );
-    expect(await apply(first)).toBe(true);
-    const second = await claim(store);
+    expect(await settle(first)).toBe(true);
+    const second = await claim(pool);
     expect(second.deliveries).toHaveLength(1);
-    expect(await apply(second)).toBe(false);
+    expect(await settle(second)).toBe(false);
     expect(await queued()).toEqual([]);
     expect(await members()).toMatchObject([{ in_flight: 0 }]);
   });
@@ -101,19 +106,19 @@ describe("the dispatcher", () => {
   it("[FAIR-3] a series holds its slot until its first delivery has a result, and what was not made of it is due again", async () => {
     await rig.register("w", "/w");
     await reportMany(3);
-    const { store, applyResults } = open();
-    const { deliveries, now, leaseUntil } = await claim(store);
+    const { pool, apply } = open();
+    const { deliveries, now, leaseUntil } = await claim(pool);
     expect(deliveries.map(({ slot }) => slot)).toEqual([0, 1, 0]);
     const [first, second, behind] = deliveries as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
     const notMade = { ...behind, verdict: "returned", leaseUntil } as const;
     const stale = { ...notMade, leaseUntil: now };
-    await applyResults([stale], now);
-    await applyResults([notMade], now);
-    expect((await claim(store)).deliveries).toEqual([]);
+    await apply([stale], now);
+    await apply([notMade], now);
+    expect((await claim(pool)).deliveries).toEqual([]);
     expect(await members()).toMatchObject([{ in_flight: 2 }]);
-    await applyResults([resultOf(first, now)], now);
-    expect((await claim(store)).deliveries).toMatchObject([{ deliveryId: behind.deliveryId, number: 1 }]);
-    await applyResults([resultOf(second, now), resultOf(behind, now)], now);
+    await apply([resultOf(first, now)], now);
+    expect((await claim(pool)).deliveries).toMatchObject([{ deliveryId: behind.deliveryId, number: 1 }]);
+    await apply([resultOf(second, now), resultOf(behind, now)], now);
     expect(await members()).toMatchObject([{ in_flight: 0 }]);
     expect(await queued()).toEqual([]);
   });
@@ -137,8 +142,8 @@ describe("the dispatcher", () => {
     await rig.register("w", "/w");
     await rig.report({ workspaceId: "w" });
     await eventually(async () => (await queued()).length === 1);
-    const { store, send } = sender({ keys: [{ version: 2, key: Buffer.alloc(32, 9) }] });
-    const { deliveries, now } = await claim(store);
+    const { pool, send } = sender({ keys: [{ version: 2, key: Buffer.alloc(32, 9) }] });
+    const { deliveries, now } = await claim(pool);
     await send(deliveries, now);
     expect(await members()).toMatchObject([{ in_flight: 0, failing: true }]);
     const [item] = await queued();
@@ -153,9 +158,9 @@ describe("the dispatcher", () => {
   ])("[FAIR] an endpoint %s", async (_name, durationMs, failing) => {
     await rig.register("w", "/w");
     await reportMany(1);
-    const { store, applyResults } = open();
-    const { deliveries, now } = await claim(store);
-    await applyResults(
+    const { pool, apply } = open();
+    const { deliveries, now } = await claim(pool);
+    await apply(
       deliveries.map((delivery) => resultOf(delivery, now, durationMs)),
       now,
     );
@@ -184,12 +189,12 @@ describe("the dispatcher", () => {
   it("[OUT-57] a result that comes after its lease has expired settles the delivery", async () => {
     await rig.register("w", "/w");
     await reportMany(3);
-    const { store, applyResults } = open();
-    const { deliveries, leaseUntil } = await claim(store);
+    const { pool, apply } = open();
+    const { deliveries, leaseUntil } = await claim(pool);
     const later = new Date(leaseUntil.getTime() + 1_000);
-    expect(await store.expireLeases(later)).toBe(3);
-    expect((await store.claim(later, later)).deliveries).toEqual([]);
-    await applyResults(
+    expect(await expireLeases(pool, QUEUE, later)).toBe(3);
+    expect((await claimDeliveries(pool, QUEUE, later, later)).deliveries).toEqual([]);
+    await apply(
       deliveries.map((delivery) => resultOf(delivery, later)),
       later,
     );

@@ -59,30 +59,6 @@ describe("fairness", () => {
       expect(rig.requestsTo("/w/hung")).toHaveLength(2);
     });
 
-    it("[FAIR] endpoints that drip their responses succeed, but share 2 slots, so that the others have the rest", async () => {
-      const census = new Census();
-      rig.receiver.behave((request) => (request.path === "/w/fine" ? {} : { drip: { bytes: 1, everyMs: 50 } }));
-      const names = ["drip1", "drip2", "drip3", "drip4"];
-      for (const name of names) await rig.register("w", `/w/${name}`, ["custom.drip"]);
-      await rig.register("w", "/w/fine", ["custom.fine"]);
-      await report("w", "custom.drip", 1);
-      const failing = async () =>
-        (await rig.pool.query("select from outbound_webhook.queue_member where failing")).rowCount;
-      await eventually(async () => (await failing()) === names.length);
-      const { rows } = await rig.pool.query("select distinct status, attempts from outbound_webhook.delivery");
-      expect(rows).toEqual([{ status: "delivered", attempts: 1 }]);
-      rig.receiver.behave((request) => {
-        if (request.path === "/w/fine") return {};
-        census.take(request.path, HUNG_FOR_MS);
-        return { hang: "before-status" };
-      });
-      await report("w", "custom.drip", 10);
-      await eventually(() => census.now.get("w") === 2);
-      await report("w", "custom.fine", 20);
-      await eventually(() => rig.requestsTo("/w/fine").length === 20);
-      expect(census.peak.get("w")).toBe(2);
-    });
-
     it("[FAIR] endpoints that fail share 2 slots, so that their backlog does not starve a healthy one", async () => {
       const census = new Census();
       rig.receiver.behave((request) => {

@@ -6,7 +6,7 @@ import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, describe, expect, it } from "vitest";
 import { LEASE_MS } from "../../src/events/attempt-sender.ts";
-import { createClaimStore, RESULTS_FIRST_MS } from "../../src/store/deliveries/claim.ts";
+import { claimDeliveries, RESULTS_FIRST_MS } from "../../src/store/deliveries/claim.ts";
 import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 import { spawnService } from "./service-process.ts";
@@ -87,6 +87,23 @@ describe("faults", { timeout: TEST_MS }, () => {
     expect(Math.max(...times)).toBeLessThanOrEqual(2);
   });
 
+  it("[OUT-57] a fan-out killed with SIGKILL in the middle loses no event and stores none twice", async () => {
+    rig = await startOutboundRig({ instances: [["manager"]] });
+    const [events, endpoints] = [2_000, 5];
+    for (let index = 0; index < endpoints; index += 1) await rig.register("w", `/${index}`);
+    const all = Array.from({ length: events }, () => newEvent({ workspaceId: "w" }, rig.clock.now()));
+    for (let start = 0; start < events; start += 100) await rig.reportMany(all.slice(start, start + 100));
+    const countOf = async (table: "event" | "delivery") =>
+      (await rig.pool.query(`select count(*)::int as count from outbound_webhook.${table}`)).rows[0].count;
+    const child = await spawn("fan-out");
+    await eventually(async () => (await countOf("event")) > 0, { everyMs: 2, deadlineMs: LONG_MS });
+    child.kill("SIGKILL");
+    expect(await countOf("event")).toBeLessThan(events);
+    await rig.start(["fan-out"]);
+    await eventually(async () => expect(await countOf("event")).toBe(events), { deadlineMs: LONG_MS });
+    expect(await countOf("delivery")).toBe(events * endpoints);
+  });
+
   it("[OUT-57] a broker that is wiped under load loses no delivery", async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
     rig.receiver.behave(() => ({ delayMs: 10 }));
@@ -108,7 +125,7 @@ describe("faults", { timeout: TEST_MS }, () => {
     const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "dies" });
     const claimed = await eventually(async () => {
       const now = rig.clock.now();
-      const { deliveries } = await createClaimStore(pool, QUEUE).claim(now, new Date(now.getTime() + LEASE_MS));
+      const { deliveries } = await claimDeliveries(pool, QUEUE, now, new Date(now.getTime() + LEASE_MS));
       return deliveries.length === 1 && deliveries;
     });
     await pool.end();

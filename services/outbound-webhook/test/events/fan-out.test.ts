@@ -108,6 +108,20 @@ describe("the fan-out", () => {
     expect((await parked()).slice(before)).toEqual([{ reason: expect.stringContaining("no_such_type") }]);
   });
 
+  it("[OUT] a workspace whose queue is locked does not keep the events of others waiting, and loses none", async () => {
+    for (const name of ["w-locked", "w-free"]) await rig.register(name, `/${name}`);
+    const holder = await rig.pool.connect();
+    await holder.query("begin");
+    await holder.query("select from outbound_webhook.queue_group where group_id = 'w-locked' for update");
+    await rig.reportMany(["w-locked", "w-free"].map((workspaceId) => newEvent({ workspaceId }, rig.clock.now())));
+    await eventually(async () => expect(await count("delivery", "w-free")).toBe(1));
+    expect(await count("delivery", "w-locked")).toBe(0);
+    await holder.query("rollback");
+    holder.release();
+    await eventually(async () => expect(await count("delivery", "w-locked")).toBe(1));
+    expect(await count("delivery", "w-free")).toBe(1);
+  });
+
   it("[OUT] reports to the source which events are settled, including parked ones", async () => {
     await rig.register("w-settled", "/settled");
     const told: string[] = [];

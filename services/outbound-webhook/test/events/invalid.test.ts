@@ -16,35 +16,22 @@ const INVALID_REPORTS: [field: string, change: Partial<ReportInit>][] = [
   ["event", { event: { case: undefined } }],
 ];
 
+/** Of each type one, and what its schema does not say: that all else conforms to it, `reported-events.test.ts` proves. */
 const INVALID_MESSAGES: [field: string, kind: Kind, change: Body][] = [
   ["inbox_message_received.thread", "firstMessage", { thread: undefined }],
-  ["inbox_message_received.message", "firstMessage", { message: undefined }],
   ["inbox_thread_status_changed.chat_id", "statusChanged", { chatId: "whatsapp:ada@example.com" }],
-  ["inbox_thread_status_changed.chat_id", "statusChanged", { chatId: "email:" }],
-  ["inbox_thread_status_changed.chat_id", "statusChanged", { chatId: "email:ada@example.com:" }],
-  ["inbox_thread_status_changed.chat_id", "statusChanged", { chatId: "email" }],
   ["inbox_thread_status_changed.channel", "statusChanged", { channel: "E-Mail" }],
-  ["inbox_thread_status_changed.channel", "statusChanged", { channel: "" }],
-  ["inbox_thread_status_changed.previous_status", "statusChanged", { previousStatus: 0 }],
   ["inbox_thread_status_changed.status", "statusChanged", { status: 5 }],
-  ["inbox_thread_status_changed.source", "statusChanged", { source: 0 }],
-  ["inbox_thread_status_changed.source", "statusChanged", { source: 7 }],
   ["inbox_thread_status_changed.source", "statusChanged", { previousStatus: 1, status: 4, source: 3 }],
   ["scheduled_task_completed.task", "taskCompleted", { task: "" }],
   ["scheduled_task_failed.tool", "taskFailed", { tool: "" }],
   ["public_tool_submitted.tool", "publicTool", { tool: "" }],
-  ["public_tool_submitted.origin", "publicTool", { origin: "" }],
   ["public_tool_submitted.origin", "publicTool", { origin: "javascript:alert(1)" }],
-  ["public_tool_submitted.ip", "publicTool", { ip: "" }],
   ["public_tool_submitted.ip", "publicTool", { ip: "203.0.113.7, 10.0.0.1" }],
   ["public_tool_submitted.args_json", "publicTool", { argsJson: "[1]" }],
-  ["public_tool_submitted.args_json", "publicTool", { argsJson: "" }],
   ["public_tool_submitted.result_json", "publicTool", { resultJson: "{" }],
   ["social_connected.account", "connected", { account: undefined }],
-  ["social_connected.connected_at", "connected", { connectedAt: undefined }],
-  ["social_connected.ref", "connected", { ref: "" }],
   ["social_revoked.reason", "revoked", { reason: 0 }],
-  ["social_revoked.reason", "revoked", { reason: 9 }],
 ];
 
 const INVALID_INBOX_MESSAGES: [field: string, change: (message: Body) => void][] = [
@@ -53,12 +40,7 @@ const INVALID_INBOX_MESSAGES: [field: string, change: (message: Body) => void][]
   ["message.id", ({ message }) => Object.assign(message, { id: "" })],
   ["message.from", ({ message }) => Object.assign(message, { from: undefined })],
   ["message.from.address", ({ message }) => Object.assign(message.from, { address: "" })],
-  ...["", "yesterday", "2026-11-18T12:06:40", "2026-11-18", "2026-02-30T12:06:40Z", "2026-11-18T25:06:40Z"].map(
-    (receivedAt): [string, (message: Body) => void] => [
-      "message.received_at",
-      ({ message }) => Object.assign(message, { receivedAt }),
-    ],
-  ),
+  ["message.received_at", ({ message }) => Object.assign(message, { receivedAt: "2026-11-18T12:06:40" })],
 ];
 
 describe("an invalid report", () => {

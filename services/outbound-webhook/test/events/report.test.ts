@@ -96,14 +96,6 @@ describe("ReportEvents", () => {
     expect(await stored(workspaceId)).toEqual([]);
   });
 
-  it.each([
-    ["EVT-19", "chat.message.created"],
-    ["EVT-21", "inbox.thread.assigned"],
-    ["EVT-22", "inbox.thread.category_changed"],
-  ])("[%s] %s cannot be subscribed to", async (_rule, type) => {
-    await expect(rig.rig.register("w-never", "/never", [type])).rejects.toMatchObject({ code: Code.InvalidArgument });
-  });
-
   it("[EVT-59] no type of event is sent in test mode", async () => {
     const workspaceId = await rig.subscriber();
     const reports = EVENT_TYPES.flatMap(({ type, report }) =>

@@ -237,16 +237,6 @@ describe("events of tool runs", () => {
     },
   );
 
-  it("[TOOL-3] [TOOL-4] [IN-48] a tool that is not released cannot be called by key, public API or hook, but from inside", async () => {
-    for (const [name, caller] of Object.entries(CALLERS)) {
-      const { outcome } = await run(caller, "closed");
-      expect([name, outcome.case]).toEqual([
-        name,
-        ["KEY", "PUBLIC", "HOOK"].includes(name) ? "unavailable" : "resultJson",
-      ]);
-    }
-  });
-
   it("[EVT] a chat or scheduled task must give its hop, and no idempotency key", async () => {
     const invalid: [Caller, object][] = [
       [{ case: "chat", value: { chatId: "c" } }, {}],

@@ -12,9 +12,6 @@ import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
-/** In the year 9999. */
-const LAST_SECOND = 253_402_300_799n;
-
 const headersOf = (attempt: Attempt | undefined) =>
   Object.fromEntries((attempt?.headers ?? []).map(({ name, value }) => [name, value]));
 
@@ -182,25 +179,10 @@ describe("the attempts of a delivery, one by one", () => {
     }
   });
 
-  it("[OUT-32] the debugger refuses a time of receipt outside 1970 to 9999", async () => {
-    const { id: endpointId } = await rig.register("w-received", "/received");
-    const client = rig.deliveries({ workspaceId: "w-received" });
-    const request = { endpointId, body: Buffer.from("{}"), headers: "t=1,v1=0" };
-    for (const seconds of [-1n, LAST_SECOND + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
-      const receivedAt = { seconds, nanos: 0 };
-      expect(await client.debugSignature({ ...request, receivedAt }).catch(codeOf)).toBe(Code.InvalidArgument);
-    }
-    for (const seconds of [0n, LAST_SECOND]) await client.debugSignature({ ...request, receivedAt: { seconds } });
-  });
-
-  it("[WMGMT] the debugger is for managers of the workspace only, and takes at most 256 KB", async () => {
+  it("[OUT-17] the debugger takes at most 256 KB", async () => {
     const { id: endpointId } = await rig.register("w-debug-mine", "/debug-mine");
     const request = { endpointId, body: Buffer.from("{}"), headers: "t=1,v1=0" };
-    const stranger = rig.deliveries({ workspaceId: "w-other" });
-    const member = rig.deliveries({ workspaceId: "w-debug-mine", role: "member" });
     const manager = rig.deliveries({ workspaceId: "w-debug-mine" });
-    expect(await stranger.debugSignature(request).catch(codeOf)).toBe(Code.NotFound);
-    expect(await member.debugSignature(request).catch(codeOf)).toBe(Code.PermissionDenied);
     const large = { ...request, body: Buffer.alloc(256 * 1024 + 1) };
     expect(await manager.debugSignature(large).catch(codeOf)).toBe(Code.InvalidArgument);
     const long = { ...request, headers: "x".repeat(20_000) };

@@ -135,13 +135,4 @@ describe("a delivery as a curl command", () => {
     await endpoints.deleteEndpoint({ endpointId });
     expect(await client.getDeliveryAsCurl({ deliveryId }).catch(codeOf)).toBe(Code.FailedPrecondition);
   });
-
-  it("[WMGMT] is for managers of the workspace only", async () => {
-    await rig.register("w-curl-mine", "/mine");
-    const deliveryId = await delivered("w-curl-mine", "{}");
-    const stranger = rig.deliveries({ workspaceId: "w-other" });
-    expect(await stranger.getDeliveryAsCurl({ deliveryId }).catch(codeOf)).toBe(Code.NotFound);
-    const member = rig.deliveries({ workspaceId: "w-curl-mine", role: "member" });
-    expect(await member.getDeliveryAsCurl({ deliveryId }).catch(codeOf)).toBe(Code.PermissionDenied);
-  });
 });

@@ -1,4 +1,4 @@
-import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
+import { ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { OutboundRig } from "../outbound-rig.ts";
@@ -146,15 +146,5 @@ describe("the progress of a replay", () => {
     await rig.pool.query("delete from outbound_webhook.queue_item");
     rig.clock.advance(MINUTE_MS);
     expect(await store.step(rig.clock.now())).toMatchObject({ made: MAX_DUE });
-  });
-
-  it("[OUT] a replay of everything sends events again that another replay has delivered", async () => {
-    const { id, eventIds } = await scene.backlog(3);
-    await rig.start(["dispatcher", "worker"]);
-    await scene.done(await scene.start(id));
-    const range = { ...scene.wholeRange(), selection: ReplaySelection.ALL };
-    const again = await scene.done(await scene.start(id, { range }));
-    expect(again).toMatchObject({ considered: 3, sent: 3, delivered: 3, skipped: 0 });
-    expect(eventsOf(rig.requestsTo("/w")).toSorted()).toEqual([...eventIds, ...eventIds].toSorted());
   });
 });

@@ -5,7 +5,7 @@ import type { Service } from "@toolgate/service-host/service";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deliveryQueue } from "../../src/store/queue.ts";
-import { createReplaySteps } from "../../src/store/replay/steps.ts";
+import { stepReplay } from "../../src/store/replay/steps.ts";
 import { newEvent, type OutboundRig } from "../outbound-rig.ts";
 import { eventsOf, MAX_DUE, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 
@@ -45,7 +45,7 @@ describe("a replay under faults", () => {
     const blocker = await rig.pool.connect();
     await blocker.query("begin");
     await blocker.query("select from outbound_webhook.queue_group where group_id = 'w' for update");
-    const cut = createReplaySteps(pool, QUEUE).step(rig.clock.now());
+    const cut = stepReplay(pool, QUEUE, rig.clock.now());
     const failed = expect(cut).rejects.toThrow();
     await eventually(async () => {
       const { rowCount } = await rig.pool.query(

@@ -154,35 +154,6 @@ describe("replay", () => {
     expect(again.toSorted()).toEqual([...events.slice(0, 3), met].map((event) => event.eventId).toSorted());
   });
 
-  it("[OUT-44] [OUT-46] a delivery of a replay is retried like any other, and its final failure counts", async () => {
-    const { id } = await rig.register("w-retry", "/retry");
-    await skipped("w-retry", id, [30]);
-    rig.receiver.behave(() => ({ status: 500 }));
-    const { replayId } = await client("w-retry").startReplay({ endpointId: id, range: range(60) });
-    for (let attempt = 1; attempt <= 6; attempt += 1) {
-      await eventually(async () => {
-        const { rows } = await rig.pool.query(
-          "select attempts from outbound_webhook.delivery where workspace_id = 'w-retry'",
-        );
-        return rows[0]?.attempts === attempt;
-      });
-      await advance(13 * HOUR_MS);
-      rig.wake();
-    }
-    expect(await finished("w-retry", replayId)).toMatchObject({ sent: 1, failed: 1, delivered: 0 });
-    expect(rig.requestsTo("/retry").map((request) => request.headers["x-service-attempt"])).toEqual([
-      "1",
-      "2",
-      "3",
-      "4",
-      "5",
-      "6",
-    ]);
-    const { endpoint } = await rig.endpoints({ workspaceId: "w-retry" }).getEndpoint({ endpointId: id });
-    expect(endpoint?.failuresInARow).toBe(1);
-    expect(await count("w-retry")).toBe(1);
-  });
-
   it("[OUT] the bytes of an event that is sent days later are kept as long as its delivery", async () => {
     const { id } = await rig.register("w-old", "/old");
     const [eventId] = await skipped("w-old", id, [30]);

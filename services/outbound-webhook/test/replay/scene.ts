@@ -4,7 +4,7 @@ import { type Replay, type ReplayService, ReplayState } from "@toolgate/gen/tool
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { eventually } from "@toolgate/testbed/eventually";
 import { deliveryQueue } from "../../src/store/queue.ts";
-import { createReplaySteps, type ReplaySteps } from "../../src/store/replay/steps.ts";
+import { type ReplayStep, stepReplay } from "../../src/store/replay/steps.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 export const SECOND_MS = 1_000;
@@ -34,7 +34,7 @@ export interface ReplayScene extends AsyncDisposable {
   get(replayId: bigint): Promise<Replay | undefined>;
   done(replayId: bigint): Promise<Replay | undefined>;
   /** The steps of another replica. */
-  replica(): ReplaySteps;
+  replica(): { step(now: Date): Promise<ReplayStep> };
   deliveries(): Promise<MadeDelivery[]>;
 }
 
@@ -81,7 +81,7 @@ export async function startReplayScene(): Promise<ReplayScene> {
       const { databaseUrl = "" } = rig.config.core ?? {};
       const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "replica" });
       resources.defer(() => pool.end());
-      return createReplaySteps(pool, QUEUE);
+      return { step: (now) => stepReplay(pool, QUEUE, now) };
     },
     async deliveries() {
       const { rows } = await rig.pool.query(

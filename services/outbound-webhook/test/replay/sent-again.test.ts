@@ -3,7 +3,7 @@ import { ReplaySelection } from "@toolgate/gen/toolgate/outbound_webhook/v1/repl
 import { eventually } from "@toolgate/testbed/eventually";
 import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { MAX_SENT_AGAIN } from "../../src/domain/sent-again.ts";
+import { MAX_SENT_AGAIN } from "../../src/store/deliveries/add.ts";
 import type { OutboundRig } from "../outbound-rig.ts";
 import { eventsOf, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 

@@ -212,24 +212,12 @@ describe("what is undelivered", () => {
     expect(await list("w-invalid", request).catch(codeOf)).toBe(Code.InvalidArgument);
   });
 
-  it("[WMGMT] endpoints of another workspace are not found, and deleted ones are left out", async () => {
+  it("[WMGMT] deleted endpoints are left out", async () => {
     const { id } = await rig.register("w-mine", "/mine");
     await deliver("w-mine", 410);
-    const stranger = rig.undelivered({ workspaceId: "w-other" });
-    for (const endpointId of [id, 2n ** 60n, 999_999n]) {
-      expect(await stranger.listUndelivered({ endpointId }).catch(codeOf)).toBe(Code.NotFound);
-      expect(await stranger.countUndelivered({ endpointId }).catch(codeOf)).toBe(Code.NotFound);
-    }
-    expect(await list("w-other")).toEqual([]);
-    expect((await stranger.countUndelivered({})).counts).toEqual([]);
     expect(await list("w-mine")).toHaveLength(1);
     await rig.endpoints({ workspaceId: "w-mine" }).deleteEndpoint({ endpointId: id });
     expect(await list("w-mine")).toEqual([]);
     expect(await list("w-mine", { endpointId: id }).catch(codeOf)).toBe(Code.NotFound);
-  });
-
-  it("[WMGMT-4] members have no access", async () => {
-    const member = rig.undelivered({ workspaceId: "w-role", role: "member" });
-    expect(await member.listUndelivered({}).catch(codeOf)).toBe(Code.PermissionDenied);
   });
 });

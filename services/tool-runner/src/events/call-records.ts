@@ -3,7 +3,6 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { publishDurably } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeRecords, type RecordConsumer } from "@toolgate/event-bus/consume-records";
-import { TryLaterError } from "@toolgate/event-bus/handle-batch";
 import {
   type CallRecord,
   CallRecordBatchSchema,
@@ -50,11 +49,7 @@ async function passOn(bus: Bus, usage: UsageRecord[]): Promise<void> {
     const records = usage.slice(from, from + USAGE_RECORDS_PER_MESSAGE);
     const data = toBinary(UsageBatchSchema, create(UsageBatchSchema, { records }));
     const options = { messageId: messageIdOf(records), waitForRoom: false };
-    try {
-      await publishDurably(bus, "records.usage", data, PASS_ON_WITHIN_MS, options);
-    } catch (error) {
-      throw new TryLaterError("the usage records of calls cannot be passed on yet", error);
-    }
+    await publishDurably(bus, "records.usage", data, PASS_ON_WITHIN_MS, options);
   }
 }
 

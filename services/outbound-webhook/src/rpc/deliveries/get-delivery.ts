@@ -11,7 +11,7 @@ import { type FoundDelivery, findDelivery, listAttempts } from "../../store/log/
 import { noSuchDelivery, toAttempt, toDelivery } from "./delivery-message.ts";
 
 export const getDelivery: Handler<Context, typeof DeliveryService.method.getDelivery> = async (
-  { pool, secretBox, caps, now },
+  { pool, queue, secretBox, now },
   request,
   call,
 ) => {
@@ -22,7 +22,7 @@ export const getDelivery: Handler<Context, typeof DeliveryService.method.getDeli
   const attempts = await listAttempts(pool, deliveryId);
   const secret = secretOf(found, secretBox);
   return {
-    delivery: toDelivery(delivery, caps, now()),
+    delivery: toDelivery(delivery, queue.caps, now()),
     attemptLog: attempts.map((attempt) =>
       toAttempt(attempt, sentHeaders({ ...attempt, deliveryId, eventType, hop, body, secret })),
     ),

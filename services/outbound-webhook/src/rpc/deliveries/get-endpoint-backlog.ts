@@ -9,7 +9,7 @@ import { endpointKey, noSuchEndpoint } from "../request-fields.ts";
 import { CAP } from "./delivery-message.ts";
 
 export const getEndpointBacklog: Handler<Context, typeof DeliveryService.method.getEndpointBacklog> = async (
-  { pool, caps, now },
+  { pool, queue, now },
   { endpointId },
   call,
 ) => {
@@ -23,6 +23,6 @@ export const getEndpointBacklog: Handler<Context, typeof DeliveryService.method.
     inFlight: slots.endpoint,
     failing: slots.failing,
     ...(firstDueAt && { [due ? "oldestDueAt" : "nextDueAt"]: timestampOf(firstDueAt) }),
-    ...(due && { fullCap: CAP[fullCapOf(slots, caps)] }),
+    ...(due && { fullCap: CAP[fullCapOf(slots, queue.caps)] }),
   };
 };

@@ -18,7 +18,7 @@ export const listDeliveries: Handler<Context, typeof DeliveryService.method.list
   request,
   call,
 ) => {
-  const { pool, caps } = context;
+  const { pool, queue } = context;
   const filter = filterOf(request, principalOf(call));
   const limit = pageSize(request.pageSize);
   const before = parsePageToken<{ before: string }>(request.pageToken, { before: CURSOR.uuid })?.before;
@@ -29,7 +29,7 @@ export const listDeliveries: Handler<Context, typeof DeliveryService.method.list
   // Read the clock again: by the earlier time, a row that is already due could look as if it were waiting for a retry.
   const now = context.now();
   return {
-    deliveries: rows.map((row) => toDelivery(row, caps, now)),
+    deliveries: rows.map((row) => toDelivery(row, queue.caps, now)),
     nextPageToken: next === undefined ? "" : nextPageToken({ before: next }),
   };
 };

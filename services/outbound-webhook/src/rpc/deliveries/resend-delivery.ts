@@ -3,15 +3,17 @@ import type { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { MAX_SENT_AGAIN } from "../../domain/sent-again.ts";
+import { MAX_SENT_AGAIN } from "../../store/deliveries/add.ts";
+import { addResend } from "../../store/deliveries/single-delivery.ts";
 import { noSuchDelivery } from "./delivery-message.ts";
 
 export const resendDelivery: Handler<Context, typeof DeliveryService.method.resendDelivery> = async (
-  { deliveries, announceWork, now },
+  { queuePool, queue, announceWork, now },
   request,
   call,
 ) => {
-  const result = await deliveries.addResend(principalOf(call).workspaceId, request.deliveryId, now());
+  const { workspaceId } = principalOf(call);
+  const result = await addResend(queuePool, queue, { workspaceId, deliveryId: request.deliveryId }, now());
   if (result === "no-such-delivery") throw noSuchDelivery();
   if (result === "endpoint-inactive") {
     throw new ConnectError("the endpoint is inactive or deleted", Code.FailedPrecondition);

@@ -6,12 +6,13 @@ import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { envelopeBytes } from "../../domain/envelope.ts";
 import { newEventId } from "../../domain/incoming-event.ts";
+import { addTest } from "../../store/deliveries/single-delivery.ts";
 import { endpointKey, invalidArgument, noSuchEndpoint } from "../request-fields.ts";
 
 const MESSAGE = "This is a test event.";
 
 export const sendTestEvent: Handler<Context, typeof EndpointService.method.sendTestEvent> = async (
-  { deliveries, announceWork, now },
+  { queuePool, queue, announceWork, now },
   { endpointId, type },
   call,
 ) => {
@@ -31,7 +32,7 @@ export const sendTestEvent: Handler<Context, typeof EndpointService.method.sendT
     dataJson: JSON.stringify(data),
   });
   if (!body) throw new Error("the test event is too large");
-  const deliveryId = await deliveries.addTest(key, { ...event, body }, at);
+  const deliveryId = await addTest(queuePool, queue, key, { ...event, body }, at);
   if (!deliveryId) throw noSuchEndpoint();
   announceWork();
   return { deliveryId };

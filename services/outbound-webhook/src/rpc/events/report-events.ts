@@ -3,20 +3,21 @@ import type { EventReport, EventService } from "@toolgate/gen/toolgate/outbound_
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { reportedEvents } from "../../domain/reported-events.ts";
+import { fanOut } from "../../store/deliveries/fan-out.ts";
 import { invalidArgument } from "../request-fields.ts";
 
 const MAX_REPORTS = 200;
 
 /** Only the fields that the catalogue documents are stored and sent. */
 export const reportEvents: Handler<Context, typeof EventService.method.reportEvents> = async (
-  { fanOut, announceWork, now },
+  { queuePool, queue, announceWork, now },
   { reports },
 ) => {
   if (reports.length === 0 || reports.length > MAX_REPORTS) throw invalidArgument(`reports: from 1 to ${MAX_REPORTS}`);
   const at = now();
   const outcomes = reports.map((report, index) => eventsOf(report, index, at));
   const events = new Map(outcomes.flatMap((outcome) => (typeof outcome === "number" ? [] : outcome)).map(byId));
-  if (events.size > 0 && (await fanOut([...events.values()], at)) > 0) announceWork();
+  if (events.size > 0 && (await fanOut(queuePool, queue, [...events.values()], at)) > 0) announceWork();
   return {
     answers: outcomes.map((outcome) =>
       typeof outcome === "number" ? { notSent: outcome } : { eventIds: outcome.map(({ id }) => id) },

@@ -23,8 +23,6 @@ export interface AttemptRecord extends Outcome {
   connectMs: number;
   tlsMs: number;
   firstByteMs: number;
-  /** The endpoint sends its responses so slowly that it counts as failing in the queue, although the attempt may have succeeded. */
-  bodyCut: boolean;
 }
 
 type RecordKey = Pick<AttemptRecord, "deliveryId" | "workspaceId" | "number">;
@@ -49,25 +47,23 @@ export type DeliveryRecord = AttemptRecord | CancelRecord | ReturnRecord;
  * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record is
  * ignored unless its delivery still has that attempt number, in flight or waiting again because its lease has
  * expired. Marks endpoints that this batch deactivated, or that were deleted meanwhile, so that the deliveries waiting for
- * them are cancelled (`CancelStore`). Resolves with whether there may be work for the freed slots, including work that was
- * added while this waited for the lock.
+ * them are cancelled (`cancelSome`). Resolves with whether it has marked one, and whether there may be work for the freed
+ * slots, including work that was added while this waited for the lock.
  */
-export type ApplyResults = (records: readonly DeliveryRecord[], now: Date) => Promise<boolean>;
-
-/** @param onMarked called when an endpoint was marked */
-export function createApplyResults(pool: Pool, queue: FairQueue, onMarked: () => void = () => {}): ApplyResults {
-  const text = applyText(queue);
-  return async (records, now) => {
-    const single = [...new Map(records.map((record) => [`${record.deliveryId} ${record.number}`, record])).values()];
-    const statements = [
-      lockGroups(QUEUE_TABLES, [...new Set(single.map((record) => record.workspaceId))]),
-      { name: "apply_results", text, values: [JSON.stringify(single), now, FAILURES_TO_DEACTIVATE] },
-    ];
-    const [, applied] = await pipelined(pool, statements, { unlockEarly: true });
-    const { marked, due } = applied?.rows[0] ?? {};
-    if (marked) onMarked();
-    return due;
-  };
+export async function applyResults(
+  pool: Pool,
+  queue: FairQueue,
+  records: readonly DeliveryRecord[],
+  now: Date,
+): Promise<{ marked: boolean; due: boolean }> {
+  const single = [...new Map(records.map((record) => [`${record.deliveryId} ${record.number}`, record])).values()];
+  const values = [JSON.stringify(single), now, FAILURES_TO_DEACTIVATE];
+  const statements = [
+    lockGroups(QUEUE_TABLES, [...new Set(single.map((record) => record.workspaceId))]),
+    { name: "apply_results", text: applyText(queue), values },
+  ];
+  const [, applied] = await pipelined(pool, statements, { unlockEarly: true });
+  return applied?.rows[0] ?? { marked: false, due: false };
 }
 
 /** One statement, so that a batch takes one round trip. */
@@ -76,11 +72,11 @@ function applyText(queue: FairQueue): string {
   select "deliveryId" as delivery_id, number, verdict, error, "retryAt" as retry_at, "startedAt" as started_at,
     "signedAt" as signed_at, "endedAt" as ended_at, "responseCode" as response_code, "durationMs" as duration_ms, response,
     address, "dnsMs" as dns_ms, "connectMs" as connect_ms, "tlsMs" as tls_ms, "firstByteMs" as first_byte_ms,
-    "bodyCut" as body_cut, "leaseUntil" as lease_until
+    "leaseUntil" as lease_until
   from json_to_recordset($1::json) as given ("deliveryId" uuid, number integer, verdict text, error text,
     "retryAt" timestamptz, "startedAt" timestamptz, "signedAt" timestamptz, "endedAt" timestamptz,
     "responseCode" integer, "durationMs" integer, response text, address text, "dnsMs" integer, "connectMs" integer,
-    "tlsMs" integer, "firstByteMs" integer, "bodyCut" boolean, "leaseUntil" timestamptz)
+    "tlsMs" integer, "firstByteMs" integer, "leaseUntil" timestamptz)
 ),
 
 -- The new state of each record's delivery, without the records that do not count. "= any" and "offset 0", here and below, make
@@ -170,7 +166,7 @@ settled as materialized (
     case when verdict = 'returned' then number else number + 1 end as next_attempt,
     case when status = 'retrying' then retry_at when verdict = 'returned' then coalesce(retry_at, due_at) end as next_due,
     case verdict when 'cancelled' then null when 'returned' then case when retry_at is not null then true end
-      else verdict = 'failed' or body_cut or duration_ms > ${SLOW_ATTEMPT_MS} end as failing,
+      else verdict = 'failed' or duration_ms > ${SLOW_ATTEMPT_MS} end as failing,
     coalesce(ended_at, due_at) as settled_at
   from decided
 ),

@@ -1,27 +1,12 @@
 import { cancelParts, forgetParts } from "@toolgate/postgres/fair-queue/cancel";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
-import type { Pool } from "@toolgate/postgres/pool";
+import type { Pool, Queryable } from "@toolgate/postgres/pool";
 import type { EndpointKey } from "../endpoint.ts";
 import { QUEUE_TABLES } from "../queue.ts";
 
 /** Keeps a transaction short, because results wait for it: those of this workspace, and those of others in the same batch. */
 export const CANCELLED_PER_TRANSACTION = 200;
-
-/**
- * Endpoints that were deactivated or deleted are marked with the time (`cancel_until`) in the same transaction. The
- * deliveries that were made until then and still wait are cancelled afterwards, a few at a time. Attempts in flight end
- * as usual.
- */
-export interface CancelStore {
-  /** An endpoint with such deliveries: of the next workspace after this one, in turn. */
-  nextToCancel(afterWorkspaceId: string): Promise<EndpointKey | undefined>;
-  /**
-   * Cancels the oldest of the endpoint's deliveries in one transaction, and removes the mark when there are no others. The
-   * queue forgets a deleted endpoint once it has no deliveries left. Fails (`isLockTimeout`) if the workspace stays locked for this time.
-   */
-  cancelSome(key: EndpointKey, now: Date, lockTimeoutMs: number): Promise<void>;
-}
 
 const NEXT = `select workspace_id as "workspaceId", id as "endpointId" from outbound_webhook.endpoint
 where cancel_until is not null order by workspace_id <= $1, workspace_id, id limit 1`;
@@ -46,19 +31,30 @@ const FORGET = `with gone as (
 ${forgetParts(QUEUE_TABLES)}
 select 1`;
 
-export function createCancelStore(pool: Pool): CancelStore {
-  return {
-    async nextToCancel(afterWorkspaceId) {
-      const { rows } = await pool.query({ name: "next_to_cancel", text: NEXT, values: [afterWorkspaceId] });
-      return rows[0];
-    },
-    async cancelSome({ workspaceId, endpointId }, now, lockTimeoutMs) {
-      const statements = [
-        lockGroups(QUEUE_TABLES, [workspaceId]),
-        { name: "cancel_waiting", text: CANCEL, values: [endpointId, now] },
-        { name: "forget_endpoint", text: FORGET, values: [endpointId] },
-      ];
-      await pipelined(pool, statements, { unlockEarly: true, lockTimeoutMs });
-    },
-  };
+/**
+ * An endpoint with deliveries to be cancelled: of the next workspace after this one, in turn. Endpoints that were deactivated or
+ * deleted are marked with the time (`cancel_until`) in the same transaction. The deliveries that were made until then and
+ * still wait are cancelled afterwards, a few at a time. Attempts in flight end as usual.
+ */
+export async function nextToCancel(db: Queryable, afterWorkspaceId: string): Promise<EndpointKey | undefined> {
+  const { rows } = await db.query({ name: "next_to_cancel", text: NEXT, values: [afterWorkspaceId] });
+  return rows[0];
+}
+
+/**
+ * Cancels the oldest of the endpoint's deliveries in one transaction, and removes the mark when there are no others. The
+ * queue forgets a deleted endpoint once it has no deliveries left. Fails (`isLockTimeout`) if the workspace stays locked for this time.
+ */
+export async function cancelSome(
+  pool: Pool,
+  { workspaceId, endpointId }: EndpointKey,
+  now: Date,
+  lockTimeoutMs: number,
+): Promise<void> {
+  const statements = [
+    lockGroups(QUEUE_TABLES, [workspaceId]),
+    { name: "cancel_waiting", text: CANCEL, values: [endpointId, now] },
+    { name: "forget_endpoint", text: FORGET, values: [endpointId] },
+  ];
+  await pipelined(pool, statements, { unlockEarly: true, lockTimeoutMs });
 }

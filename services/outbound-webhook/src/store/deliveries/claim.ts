@@ -1,6 +1,6 @@
 import { MAX_MESSAGE_BYTES } from "@toolgate/event-bus/batching-publisher";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
-import { isAnyGroupDue, prepareClaim } from "@toolgate/postgres/fair-queue/claim";
+import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { lockDueGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { expiredGroups, expireStatements } from "@toolgate/postgres/fair-queue/settle";
@@ -27,15 +27,6 @@ export interface ClaimedDelivery {
   wanted: boolean;
 }
 
-export interface ClaimStore {
-  /** Whether a claim may find deliveries. */
-  isDue(now: Date): Promise<boolean>;
-  /** Also resolves with whether more deliveries may be due. */
-  claim(now: Date, leaseUntil: Date): Promise<{ deliveries: ClaimedDelivery[]; full: boolean }>;
-  /** Returns deliveries whose lease has expired to the queue. Resolves with how many. */
-  expireLeases(now: Date): Promise<number>;
-}
-
 /** Bounds the memory of one claim: to this many times 5 messages. */
 export const MAX_GROUPS_PER_CLAIM = 20;
 export const ITEMS_PER_EXPIRY = 500;
@@ -59,27 +50,29 @@ left join outbound_webhook.endpoint e on e.id = claimed.member_id
 window series as (partition by claimed.member_id, claimed.slot order by claimed.place)
 order by claimed.place`;
 
-export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
+/** Leases deliveries that are due. Also resolves with whether more may be due. */
+export async function claimDeliveries(
+  pool: Pool,
+  queue: FairQueue,
+  now: Date,
+  leaseUntil: Date,
+): Promise<{ deliveries: ClaimedDelivery[]; full: boolean }> {
   const claim = prepareClaim(queue, { name: "claim_deliveries", text: SELECT });
-  return {
-    isDue: (now) => isAnyGroupDue(pool, queue.tables, now),
-    async claim(now, leaseUntil) {
-      const statements = [lockDueGroups(queue.tables, now, MAX_GROUPS_PER_CLAIM), claim({ now, leaseUntil })];
-      const [locked, claimed] = await pipelined(pool, statements);
-      const deliveries: ClaimedDelivery[] = claimed?.rows ?? [];
-      const groups: number = locked?.rows[0].groups ?? 0;
-      // A claim that finds nothing has still updated the due times of the groups that it locked; other groups may be
-      // due.
-      const full = groups === MAX_GROUPS_PER_CLAIM || (groups > 0 && deliveries.length === 0);
-      return { deliveries, full };
-    },
-    async expireLeases(now) {
-      const { rows } = await pool.query(expiredGroups(queue.tables, now, ITEMS_PER_EXPIRY));
-      const groups: string[] = rows.map((row) => row.group_id);
-      if (groups.length === 0) return 0;
-      const again = new Date(now.getTime() + RESULTS_FIRST_MS);
-      const results = await pipelined(pool, expireStatements(queue, groups, now, ITEMS_PER_EXPIRY, again));
-      return results.at(-1)?.rows[0].items ?? 0;
-    },
-  };
+  const statements = [lockDueGroups(queue.tables, now, MAX_GROUPS_PER_CLAIM), claim({ now, leaseUntil })];
+  const [locked, claimed] = await pipelined(pool, statements);
+  const deliveries: ClaimedDelivery[] = claimed?.rows ?? [];
+  const groups: number = locked?.rows[0].groups ?? 0;
+  // A claim that finds nothing has still updated the due times of the groups that it locked; other groups may be
+  // due.
+  return { deliveries, full: groups === MAX_GROUPS_PER_CLAIM || (groups > 0 && deliveries.length === 0) };
+}
+
+/** Returns deliveries whose lease has expired to the queue. Resolves with how many. */
+export async function expireLeases(pool: Pool, queue: FairQueue, now: Date): Promise<number> {
+  const { rows } = await pool.query(expiredGroups(queue.tables, now, ITEMS_PER_EXPIRY));
+  const groups: string[] = rows.map((row) => row.group_id);
+  if (groups.length === 0) return 0;
+  const again = new Date(now.getTime() + RESULTS_FIRST_MS);
+  const results = await pipelined(pool, expireStatements(queue, groups, now, ITEMS_PER_EXPIRY, again));
+  return results.at(-1)?.rows[0].items ?? 0;
 }

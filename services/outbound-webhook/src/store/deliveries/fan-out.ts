@@ -11,44 +11,44 @@ import { QUEUE_TABLES } from "../queue.ts";
 /**
  * Stores events and makes their deliveries, in one transaction. It waits for another one's locks for at most `lockTimeoutMs`
  * (default: as long as a statement may take). Resolves with the number of new deliveries.
- */
-export type FanOut = (events: readonly StoredEvent[], now: Date, lockTimeoutMs?: number) => Promise<number>;
-
-/**
+ *
  * The lock comes first, so that the next statement sees the endpoints' current state: an endpoint that is being
  * deactivated at the same time gets the event only if it is still active after the lock. An event that is too late
  * for its own partition is stored under the time of its arrival; a repeated report finds it in `moved_event` or in
  * the partition of its own time.
  */
-export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
-  const text = fanOutText(queue);
-  return async (events, now, lockTimeoutMs) => {
-    const current = currentTrace();
-    const statements = [
-      lockGroups(QUEUE_TABLES, [...new Set(events.map((event) => event.workspaceId))]),
-      {
-        name: "fan_out",
-        text,
-        values: [
-          events.map((event) => event.id),
-          events.map((event) => event.createdAt),
-          events.map((event) => event.workspaceId),
-          events.map((event) => event.type),
-          events.map((event) => event.hop),
-          events.map((event) => event.body),
-          now,
-          events.map((event) => event.movedFrom),
-          events.map((event) => event.requestId ?? currentRequestId()),
-          events.map((event) => (event.trace ?? current).traceparent),
-          events.map((event) => (event.trace ?? current).tracestate),
-          events.map((event) => event.tool ?? ""),
-        ],
-      },
-    ];
-    const options = { unlockEarly: true, ...(lockTimeoutMs !== undefined && { lockTimeoutMs }) };
-    const [, result] = await pipelined(pool, statements, options);
-    return result?.rows[0].deliveries ?? 0;
-  };
+export async function fanOut(
+  pool: Pool,
+  queue: FairQueue,
+  events: readonly StoredEvent[],
+  now: Date,
+  lockTimeoutMs?: number,
+): Promise<number> {
+  const current = currentTrace();
+  const statements = [
+    lockGroups(QUEUE_TABLES, [...new Set(events.map((event) => event.workspaceId))]),
+    {
+      name: "fan_out",
+      text: fanOutText(queue),
+      values: [
+        events.map((event) => event.id),
+        events.map((event) => event.createdAt),
+        events.map((event) => event.workspaceId),
+        events.map((event) => event.type),
+        events.map((event) => event.hop),
+        events.map((event) => event.body),
+        now,
+        events.map((event) => event.movedFrom),
+        events.map((event) => event.requestId ?? currentRequestId()),
+        events.map((event) => (event.trace ?? current).traceparent),
+        events.map((event) => (event.trace ?? current).tracestate),
+        events.map((event) => event.tool ?? ""),
+      ],
+    },
+  ];
+  const options = { unlockEarly: true, ...(lockTimeoutMs !== undefined && { lockTimeoutMs }) };
+  const [, result] = await pipelined(pool, statements, options);
+  return result?.rows[0].deliveries ?? 0;
 }
 
 function fanOutText(queue: FairQueue): string {

@@ -1,6 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import { firstIdAt } from "@toolgate/postgres/timed-id";
-import { MAX_SENT_AGAIN } from "../../domain/sent-again.ts";
+import { MAX_SENT_AGAIN } from "../deliveries/add.ts";
 import { deliveriesOf, undeliveredOf } from "../undelivered.ts";
 import type { ReplayedEvent, ReplayRow } from "./replay.ts";
 

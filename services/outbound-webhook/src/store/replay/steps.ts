@@ -12,20 +12,13 @@ interface ReplayKey {
   replayId: number;
 }
 
-interface ReplayStep {
+export interface ReplayStep {
   /** Whether there was a replay to work on. A dispatcher may have skipped its workspace, which was locked. */
   worked: boolean;
   /** Deliveries made. */
   made: number;
   /** When the next step of any replay is due; undefined when there is none. */
   nextAt: Date | undefined;
-}
-
-export interface ReplaySteps {
-  /** Takes the next step of the replay that has been due longest and that no other process works on. */
-  step(now: Date): Promise<ReplayStep>;
-  /** Ends a replay and cancels its waiting deliveries; `audit` runs in the same transaction. False: no such replay. */
-  cancel(replay: ReplayKey, by: string, now: Date, audit: (db: Queryable) => Promise<void>): Promise<boolean>;
 }
 
 const LOCK_DUE = `select workspace_id as "workspaceId", id as "replayId" from outbound_webhook.replay
@@ -35,39 +28,43 @@ const NEXT_STEP = "select min(next_step_at) as at from outbound_webhook.replay w
 const POSTPONE = "update outbound_webhook.replay set next_step_at = $2 where id = $1 and next_step_at < $2";
 
 /**
- * A step is one transaction that locks the replay's row, makes deliveries and moves the replay's position: after a
- * crash, all of that has happened or nothing. [OUT-57]
+ * Takes the next step of the replay that has been due longest and that no other process works on. A step is one transaction
+ * that locks the replay's row, makes deliveries and moves the replay's position: after a crash, all of that has happened or
+ * nothing. [OUT-57]
  */
-export function createReplaySteps(pool: Pool, queue: FairQueue): ReplaySteps {
-  const nextStepAt = async (): Promise<Date | undefined> => (await pool.query(NEXT_STEP)).rows[0].at ?? undefined;
-  return {
-    async step(now) {
-      const nextAt = await nextStepAt();
-      if (nextAt === undefined || nextAt > now) return { worked: false, made: 0, nextAt };
-      let due: ReplayKey | undefined;
-      try {
-        const made = await inTransaction(pool, async (db) => {
-          due = (await db.query(LOCK_DUE, [now])).rows[0];
-          return due && workOn(db, queue, await lockAndFind(db, due), now);
-        });
-        return { worked: due !== undefined, made: made ?? 0, nextAt: await nextStepAt() };
-      } catch (error) {
-        if (due) await pool.query(POSTPONE, [due.replayId, new Date(now.getTime() + FAILED_WAIT_MS)]);
-        throw error;
-      }
-    },
-    cancel: (key, by, now, audit) =>
-      inTransaction(pool, async (db) => {
-        const { rowCount } = await db.query(LOCK_ONE, [key.workspaceId, key.replayId]);
-        if (rowCount === 0) return false;
-        await audit(db);
-        const replay = await lockAndFind(db, key);
-        if (replay.finishedAt === null) {
-          await workOn(db, queue, { ...replay, state: "cancelled", cancelledBy: by }, now);
-        }
-        return true;
-      }),
-  };
+export async function stepReplay(pool: Pool, queue: FairQueue, now: Date): Promise<ReplayStep> {
+  const nextAt = await nextStepAt(pool);
+  if (nextAt === undefined || nextAt > now) return { worked: false, made: 0, nextAt };
+  let due: ReplayKey | undefined;
+  try {
+    const made = await inTransaction(pool, async (db) => {
+      due = (await db.query(LOCK_DUE, [now])).rows[0];
+      return due && workOn(db, queue, await lockAndFind(db, due), now);
+    });
+    return { worked: due !== undefined, made: made ?? 0, nextAt: await nextStepAt(pool) };
+  } catch (error) {
+    if (due) await pool.query(POSTPONE, [due.replayId, new Date(now.getTime() + FAILED_WAIT_MS)]);
+    throw error;
+  }
+}
+
+async function nextStepAt(db: Queryable): Promise<Date | undefined> {
+  return (await db.query(NEXT_STEP)).rows[0].at ?? undefined;
+}
+
+/** Ends a replay and cancels its waiting deliveries. The transaction is the caller's. False: no such replay. */
+export async function endReplay(
+  db: Queryable,
+  queue: FairQueue,
+  key: ReplayKey,
+  by: string,
+  now: Date,
+): Promise<boolean> {
+  const { rowCount } = await db.query(LOCK_ONE, [key.workspaceId, key.replayId]);
+  if (rowCount === 0) return false;
+  const replay = await lockAndFind(db, key);
+  if (replay.finishedAt === null) await workOn(db, queue, { ...replay, state: "cancelled", cancelledBy: by }, now);
+  return true;
 }
 
 /** The lock comes first, so that the replay's deliveries are read as they are after it. */
