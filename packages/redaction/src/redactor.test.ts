@@ -56,14 +56,6 @@ test("[EVT-31] names are compared without case, underscores and hyphens", () => 
   );
 });
 
-test("[EVT-31] a secret name removes the whole value, also an object", () => {
-  expect(redact({ secret: { a: [1] }, credentials: [1, 2], token: null })).toEqual({
-    secret: "[entfernt]",
-    credentials: "[entfernt]",
-    token: "[entfernt]",
-  });
-});
-
 test("[EVT-31] names that count tokens keep their number, but nothing else", () => {
   const counts = { max_tokens: 10, prompt_tokens: 0, token_count: 3, maxTokens: 5 };
   expect(redact(counts)).toEqual(counts);
@@ -73,11 +65,6 @@ test("[EVT-31] names that count tokens keep their number, but nothing else", () 
     secret_tokens: "[entfernt]",
     api_key_token_count: "[entfernt]",
   });
-});
-
-test("[EVT-31] [EVT-32] both rules apply at every depth, through objects and lists", () => {
-  const value = { a: [{ b: { password: "x", _client: 1, c: 2 } }], _webhook: { d: 1 } };
-  expect(redact(value)).toEqual({ a: [{ b: { password: "[entfernt]", c: 2 } }] });
 });
 
 test("[EVT-32] names with a leading underscore are removed with their values, also secret-looking ones", () => {

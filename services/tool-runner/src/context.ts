@@ -21,7 +21,7 @@ import type { Config } from "./config.ts";
 import { HOST_FUNCTIONS } from "./domain/host-functions.ts";
 import { createDataSources } from "./execution/data-sources/data-sources.ts";
 import { createFindServer, type FindServer } from "./execution/data-sources/find-server.ts";
-import type { DryRunDependencies } from "./execution/dry-run.ts";
+import type { ExecuteDependencies } from "./execution/execute.ts";
 import { createHostCallSlots } from "./execution/host-calls/slots.ts";
 import { createWebhookEvents } from "./execution/host-calls/webhook-events.ts";
 import { createRecorder } from "./execution/record.ts";
@@ -30,7 +30,7 @@ import { createSheets } from "./execution/workspace/sheets.ts";
 import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts";
 
 /** What runs of tools and the RPC handlers work with. */
-export interface Context extends DryRunDependencies {
+export interface Context extends ExecuteDependencies {
   grants: GrantReader;
   principals: PrincipalReader;
   pool: Pool;

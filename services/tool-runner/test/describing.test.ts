@@ -94,16 +94,6 @@ describe("descriptions of tools", () => {
     await expect(asChat.describeTools(request)).rejects.toEqual(tooLarge);
   });
 
-  it("[OAPI-3] describes a change once it is confirmed", async () => {
-    const released = async () => (await described(runner.workspaceId, ["toggled"])).tools.length;
-    for (let round = 0; round < 3; round += 1) {
-      await runner.saveTool("toggled", { external_api: true, handler: HANDLER });
-      expect(await released()).toBe(1);
-      await runner.saveTool("toggled", { handler: HANDLER });
-      expect(await released()).toBe(0);
-    }
-  });
-
   it("[MGMT-18] [MGMT-19] finds the released tools among the names that a key lists", async () => {
     const names = ["writes", "later", "yes", "public", "gone", "nowhere", "released"];
     const { released } = await runner.tools.checkTools({ workspaceId: runner.workspaceId, names });

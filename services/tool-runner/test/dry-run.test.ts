@@ -62,16 +62,16 @@ describe("a dry run", () => {
       external_api_write: true,
       handler: 'export default (_, ctx) => ctx.writeToSheet("kept", "A1", [[1, 2, 3]]);',
     });
-    await runner.saveTool("twice", {
+    await runner.saveTool("seventy", {
       handler: `export default async (_, ctx) => {
-        for (const path of ["/a", "/b"]) await ctx.fetch("${url}" + path, { method: "DELETE" });
+        for (let n = 0; n < 70; n += 1) await ctx.fetch("${url}/a", { method: "DELETE" });
         return {};
       };`,
     });
     await runner.saveTool("floods", {
       external_api_write: true,
       handler: `export default async (_, ctx) => {
-        for (let n = 0; n < 110; n += 1) await ctx.callTool("twice", {});
+        for (let n = 0; n < 3; n += 1) await ctx.callTool("seventy", {});
         return {};
       };`,
     });

@@ -170,7 +170,7 @@ describe("the read-only context", () => {
 
   it("[RO-9] a read-only run makes a declarative call with POST, and one with fetch", async () => {
     const before = runner.receiver.requests.length;
-    await runner.resultOf({ tool: "post" });
+    expect(await runner.resultOf({ tool: "post" })).toMatchObject({ success: true, status: 200 });
     await runner.resultOf({ tool: "fetch_post" });
     const made = runner.receiver.requests.slice(before);
     expect(made.map(({ method, body }) => [method, body.toString()])).toEqual([

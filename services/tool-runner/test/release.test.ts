@@ -47,9 +47,4 @@ describe("the release check of a run", () => {
     const text = "{{secret:TOKEN}} {{text}}";
     expect(await runner.resultOf({ tool: "tool_true_false", args: { text } })).toMatchObject({ success: true, text });
   });
-
-  it("[TOOL-41] [TOOL-42] the tool gets the key's id, its name and the caller's shortened address", async () => {
-    const { _api_key } = await runner.resultOf({ tool: "tool_true_false", args: { text: "" }, keyId: "7" });
-    expect(_api_key).toEqual({ id: "7", name: "Partner", ip: "127.0.0.0" });
-  });
 });

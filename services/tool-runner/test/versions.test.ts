@@ -51,15 +51,6 @@ describe("versions of a tool", () => {
     });
   });
 
-  it("[TOOL] a restored version becomes the newest and runs once it is confirmed; older ones stay", async () => {
-    await runner.saveTool("restored", { external_api: true, handler: handler(1) });
-    await runner.saveTool("restored", { external_api: true, handler: handler(2) });
-    expect(await runner.resultOf({ tool: "restored" })).toEqual({ n: 2 });
-    const { tool } = await runner.tools.restoreToolVersion({ name: "restored", version: 1, confirmExposure: true });
-    expect(tool?.version).toBe(3);
-    expect(await runner.resultOf({ tool: "restored" })).toEqual({ n: 1 });
-  });
-
   it("[EXPO] [EXPO-3] [EXPO-4] every flag that a restored version sets counts as newly set", async () => {
     await runner.saveTool("flagged", { external_api: true, public_api: true, handler: handler(1) });
     await runner.saveTool("flagged", { external_api: true, handler: handler(2) });

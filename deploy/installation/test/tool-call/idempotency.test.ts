@@ -13,7 +13,6 @@ let toolgate: RunningToolgate;
 beforeAll(async () => {
   toolgate = await runToolgate("split", { replicas: { "tool-runner": 2 } });
   await toolgate.saveTool("random", RANDOM);
-  await toolgate.saveTool("other", RANDOM);
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());
 
@@ -67,38 +66,6 @@ test("[LIMIT] [LOG-2] [LOG-5] every call counts and is logged with its own statu
   expect(usage.map(({ status }) => status)).toEqual([422, 200, 200]);
 });
 
-test("a key belongs to one caller and tool: others that choose the same one run their own call", async () => {
-  const one = await toolgate.createKey({ name: "one", tools: ["random", "other"] });
-  const two = await toolgate.createKey({ name: "two", tools: ["random"] });
-  const responses = [
-    await call("random", one.secret, "c-1"),
-    await call("other", one.secret, "c-1"),
-    await call("random", two.secret, "c-1"),
-  ];
-  expect(new Set(responses.map(({ text }) => text)).size).toBe(3);
-  for (const { headers } of responses) expect(headers.get("idempotency-replayed")).toBeNull();
-});
-
-test("of simultaneous calls with one key, one runs; the others get its response or 409", async () => {
-  const { id, secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 1_000 });
-  for (let round = 0; round < 5; round += 1) {
-    const responses = await Promise.all(Array.from({ length: 8 }, () => call("random", secret, `d-${round}`)));
-    const texts = new Set(responses.filter(({ status }) => status === 200).map(({ text }) => text));
-    expect(texts.size).toBe(1);
-    for (const { status, text } of responses.filter((response) => response.status !== 200)) {
-      expect([status, text]).toEqual([
-        409,
-        '{"success":false,"error":"Aufruf mit diesem Idempotency-Key laeuft noch"}',
-      ]);
-    }
-  }
-  const runs = await eventually(async () => {
-    const { rows } = await toolgate.pool.query("select from tool_runner.executions where caller_id = $1", [id]);
-    return rows.length >= 5 && rows.length;
-  });
-  expect(runs).toBe(5);
-});
-
 test("[ERR-1] [ERR-2] a key must be 1 to 255 visible characters, or an available tool reports a violation", async () => {
   const { secret } = await toolgate.createKey({ name: "k", tools: ["random"] });
   for (const key of ["", "with space", "x".repeat(256)]) {
@@ -112,12 +79,6 @@ test("[ERR-1] [ERR-2] a key must be 1 to 255 visible characters, or an available
     expect((await call("nowhere", secret, key)).status).toBe(403);
   }
   expect((await call("random", secret, `!"#~${"y".repeat(251)}`)).status).toBe(200);
-});
-
-test("[ERR-1] calls that never ran leave the key free", async () => {
-  const { secret } = await toolgate.createKey({ name: "k", tools: ["random"] });
-  expect((await call("random", secret, "e-1", '{"args":{"text":5}}')).status).toBe(400);
-  expect((await call("random", secret, "e-1", '{"args":{"text":"x"}}')).status).toBe(200);
 });
 
 test("[TOOL] a call whose process was killed during its run never runs again under its Idempotency-Key", async () => {
@@ -147,7 +108,7 @@ test("[TOOL] a call whose process was killed during its run never runs again und
     const response = await again();
     return response.status === 409 && response;
   });
-  expect(refused.body).toMatchObject({ success: false });
+  expect(refused.text).toBe('{"success":false,"error":"Aufruf mit diesem Idempotency-Key laeuft noch"}');
   await pool.query("update tool_runner.idempotent_calls set lease_until = now() where idempotency_key = $1", [
     idempotencyKey,
   ]);

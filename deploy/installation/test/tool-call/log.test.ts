@@ -177,7 +177,7 @@ describe("after two valid, one invalid, one unavailable and one refused call of 
     expect(rows).toEqual([{ key_id: id }]);
   });
 
-  test("[LOG-10] [LOG-11] [LOG-12] the execution log has each run, with its entry type and chat id", async () => {
+  test("[LIMIT-10] [LOG-10] [LOG-11] [LOG-12] the execution log has the two valid calls, with entry type and chat id", async () => {
     const rows = await eventually(async () => {
       const found = await toolgate.pool.query(
         "select entry_type, chat_id, success from tool_runner.executions where caller_id = $1",

@@ -36,11 +36,6 @@ beforeAll(async () => {
   const insert = 'export default (args, ctx) => ctx.executePreparedQuery("insert", { id: args.id, city: args.city });';
   await toolgate.saveTool("insert_readonly", { ...EXPOSED, parameters: city, handler: insert });
   await toolgate.saveTool("insert", { ...WRITING, parameters: city, handler: insert });
-  await toolgate.saveTool("post", {
-    ...EXPOSED,
-    parameters: city,
-    api: apiTo("/rates", "POST", { city: "{{city}}", note: "to {{city}}" }),
-  });
   await toolgate.saveTool("private", { ...EXPOSED, api: { method: "GET", url: "http://169.254.169.254/latest" } });
   await toolgate.saveTool("strict", {
     parameters: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
@@ -63,7 +58,7 @@ beforeAll(async () => {
       return { sent };
     };`,
   });
-  const tools = ["find", "sneaky", "insert_readonly", "insert", "post", "private", "nested", "endless", "chatty"];
+  const tools = ["find", "sneaky", "insert_readonly", "insert", "private", "nested", "endless", "chatty"];
   ({ secret } = await toolgate.createKey({ name: "k", tools, limit: 10_000 }));
 });
 afterAll(async () => {
@@ -72,11 +67,6 @@ afterAll(async () => {
   await customer[Symbol.asyncDispose]();
 });
 
-const apiTo = (path: string, method: string, body: unknown) => ({
-  method,
-  url: `${toolgate.receiver.url}${path}`,
-  body,
-});
 const cities = async () => (await data.query("select id from orders order by id")).rows.map(({ id }) => id);
 
 test("[RO] a query tool returns its rows, with arguments bound by name", async () => {
@@ -128,15 +118,6 @@ test("[EVT-23] [ERR-19] the database's error is in the execution log, and not in
   expect(logged.error).toContain("orders_pkey");
 });
 
-test("[RO-9] a declarative call with POST is not stopped by the read-only run; placeholders become JSON", async () => {
-  const before = toolgate.receiver.requests.length;
-  toolgate.receiver.behave(() => ({ status: 201, headers: { "content-type": "application/json" }, body: '{"ok":1}' }));
-  const response = await toolgate.call("post", secret, { city: 'B"ern' });
-  expect(response.body).toEqual({ success: true, status: 201, body: { ok: 1 } });
-  const request = toolgate.receiver.requests[before];
-  expect(JSON.parse(request?.body.toString() ?? "")).toEqual({ city: 'B"ern', note: 'to B"ern' });
-});
-
 test("[SSRF-11] a declarative call reaches no private address", async () => {
   expect((await toolgate.call("private", secret)).status).toBe(400);
 });
@@ -169,51 +150,6 @@ test("[EVT] a call emits at most 20 custom events", async () => {
 });
 
 describe("what administrators build", () => {
-  const DATA = "tool_runner.v1.DataSourceService";
-  const EXECUTIONS = "tool_runner.v1.ExecutionService";
-  const READING = { external_api: true };
-  let secret: string;
-  let keyId: string;
-  beforeAll(async () => {
-    const { receiver } = toolgate;
-    const hosts = [new URL(receiver.url).host];
-    await toolgate.manage(`${DATA}/SaveSecret`, { name: "TOKEN", value: "a-long-secret", hosts });
-    await toolgate.manage(`${DATA}/SaveVariable`, { variable: { name: "REGION", value: "eu" } });
-    await toolgate.saveTool("outgoing", {
-      ...READING,
-      handler: `export default async (_, ctx) => {
-        const headers = { authorization: "Bearer {{secret:TOKEN}}" };
-        const { body } = await ctx.fetch("${receiver.url}/out", { headers });
-        return { body, region: await ctx.variable("REGION") };
-      };`,
-    });
-    ({ secret, id: keyId } = await toolgate.createKey({ name: "k", tools: ["outgoing"], limit: 1_000 }));
-  });
-
-  test("[RO-1] [RO-2] [RO-7] a run by key is read-only, and so are the tools that it calls, unless it has the write flag", async () => {
-    const outer = { ...READING, handler: 'export default (_, ctx) => ctx.callTool("inner", {});' };
-    await toolgate.saveTool("inner", { handler: "export default async (_, ctx) => ({ read_only: ctx.read_only });" });
-    await toolgate.saveTool("outer", outer);
-    await toolgate.saveTool("outer_write", { ...outer, external_api_write: true });
-    const key = await toolgate.createKey({ name: "r", tools: ["outer", "outer_write"] });
-    expect((await toolgate.call("outer", key.secret)).body).toEqual({ read_only: true });
-    expect((await toolgate.call("outer_write", key.secret)).body).toEqual({ read_only: false });
-  });
-
-  test("[TOOL] a secret is in the outgoing call, and neither in the response nor in the log", async () => {
-    toolgate.receiver.behave(({ headers }) => ({ body: `got ${headers.authorization}` }));
-    const response = await toolgate.call("outgoing", secret);
-    expect(response.body).toEqual({ body: "got Bearer [entfernt]", region: "eu" });
-    expect(toolgate.receiver.requests.at(-1)?.headers.authorization).toBe("Bearer a-long-secret");
-    const found = await eventually(async () => {
-      const filter = { tool: "outgoing", callerId: keyId, entryType: "api_key", success: "SUCCESS_ONLY" };
-      const { executions } = await toolgate.manage<{ executions?: object[] }>(`${EXECUTIONS}/ListExecutions`, filter);
-      return executions ?? false;
-    });
-    expect(found).toMatchObject([{ hostCalls: [{ name: "fetch" }, { name: "variable", target: "REGION" }] }]);
-    expect(JSON.stringify(found)).not.toContain("a-long-secret");
-  });
-
   const save = (name: string, definition: Record<string, unknown>, confirmExposure?: boolean) =>
     toolgate.manage<{ tool: { version: number } }>("tool_runner.v1.ToolService/SaveTool", {
       name,

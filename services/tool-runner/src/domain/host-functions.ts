@@ -13,3 +13,6 @@ export const HOST_FUNCTIONS = [
 ] as const;
 
 export type HostFunctionName = (typeof HOST_FUNCTIONS)[number];
+
+/** How many levels deep tools call each other: the tool that is called from outside is the first. */
+export const MAX_NESTING = 8;

@@ -22,11 +22,6 @@ type DryRunOutcome =
       logs: string[];
     };
 
-export interface DryRunDependencies extends ExecuteDependencies {
-  /** The workspace's current epoch, so that the run uses what was saved last. */
-  currentEpoch(workspaceId: string): Promise<bigint>;
-}
-
 /** Of a tool or a query. */
 export const MAX_DRY_RUN_MS = 15_000;
 const CHAT_ID_RANDOM_BYTES = 6;
@@ -36,7 +31,7 @@ const CHAT_ID_RANDOM_BYTES = 6;
  * causes no event. The tool need not be released, or even saved: people try a tool before they release it.
  */
 export async function dryRun(
-  deps: DryRunDependencies,
+  deps: ExecuteDependencies,
   call: {
     principal: Principal;
     tool: string;

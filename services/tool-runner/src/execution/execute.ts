@@ -4,7 +4,7 @@ import type { HostCall } from "@toolgate/sandbox/request";
 import { inSpan } from "@toolgate/telemetry/trace";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
-import { MAX_NESTING } from "../domain/nesting.ts";
+import { MAX_NESTING } from "../domain/host-functions.ts";
 import { runApiTool } from "./api-tool.ts";
 import { NotJson, NotStarted, Overloaded, ToolError } from "./errors.ts";
 import { type HostDependencies, makeHostCall } from "./host-calls/host-calls.ts";
@@ -18,6 +18,8 @@ export interface ExecuteDependencies extends HostDependencies {
   sandbox: SandboxPool;
   recorder: Recorder;
   redact: (value: unknown) => unknown;
+  /** The newest epoch of a workspace, for callers that do not know it. */
+  currentEpoch(workspaceId: string): Promise<bigint>;
   now: () => number;
 }
 

@@ -5,13 +5,12 @@ import {
   type CallRow,
   claimCall,
   type EndedCall,
-  findEnded,
   type IdempotentCall,
   releaseCall,
   storeOutcome,
 } from "../store/idempotent-calls.ts";
 import { NotStarted } from "./errors.ts";
-import { createRunningCalls } from "./running-calls.ts";
+import { createRepeats } from "./repeats.ts";
 
 /** How a call that reached its run ended. */
 type RanOutcome =
@@ -73,10 +72,7 @@ const MAX_STORED_BYTES_PER_HOUR = 128 * 1024 * 1024;
 
 export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   const { pool, secretBox, now, maxBytesPerHour = MAX_STORED_BYTES_PER_HOUR } = deps;
-  const forgetBefore = () => new Date(now() - KEPT_MS);
-  const runningCalls = createRunningCalls((idempotentCalls) =>
-    findEnded(pool, idempotentCalls, { now: new Date(now()), forgetBefore: forgetBefore() }),
-  );
+  const repeats = createRepeats();
 
   const ended = (outcome: RanOutcome, idempotentCall: IdempotentCall): EndedCall => {
     const { kind: state, executionId, durationMs } = outcome;
@@ -119,30 +115,23 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   }
 
   return {
-    async once(call, run) {
-      const { idempotentCall, workspaceId, body, timeoutMs } = call;
+    async once({ idempotentCall, workspaceId, body, timeoutMs, signal }, run) {
       const bodyHash = createHash("sha256").update(body).digest();
       const waitUntil = performance.now() + timeoutMs;
-      for (;;) {
+
+      /** Undefined while another call runs. */
+      async function attempt(): Promise<OnceOutcome | undefined> {
         const at = new Date(now());
         const leaseUntil = new Date(at.getTime() + timeoutMs + LEASE_MARGIN_MS);
-        const claim = await claimCall(pool, idempotentCall, {
-          bodyHash,
-          now: at,
-          leaseUntil,
-          forgetBefore: forgetBefore(),
-        });
-        if (claim.claimed) return runningCalls.during(idempotentCall, () => runClaimed(idempotentCall, at, run));
+        const forgetBefore = new Date(at.getTime() - KEPT_MS);
+        const claim = await claimCall(pool, idempotentCall, { bodyHash, now: at, leaseUntil, forgetBefore });
+        if (claim.claimed) return runClaimed(idempotentCall, at, run);
         if (!claim.row.bodyHash.equals(bodyHash)) return { kind: "mismatch" };
-        if (claim.row.state !== "running") return replay(idempotentCall, claim.row);
-        const mayHaveEnded = await runningCalls.until({
-          idempotentCall,
-          workspaceId,
-          waitUntil,
-          signal: call.signal(),
-        });
-        if (!mayHaveEnded) return { kind: "in-progress" };
+        return claim.row.state === "running" ? undefined : replay(idempotentCall, claim.row);
       }
+
+      const outcome = (await attempt()) ?? (await repeats.wait({ workspaceId, waitUntil, signal: signal() }, attempt));
+      return outcome ?? { kind: "in-progress" };
     },
   };
 }

@@ -18,8 +18,6 @@ export type CallOutcome =
 
 export interface RunCallDependencies extends ExecuteDependencies {
   idempotency: Idempotency;
-  /** The epoch of a workspace, for callers that do not know it. */
-  currentEpoch(workspaceId: string): Promise<bigint>;
 }
 
 /**
@@ -61,7 +59,7 @@ export async function runCall(
 }
 
 /** For calls that do not know the epoch, or waited in a queue. Without Redis the definitions are read from the database. */
-async function withEpoch(deps: RunCallDependencies, request: RunRequest): Promise<RunRequest> {
+async function withEpoch(deps: ExecuteDependencies, request: RunRequest): Promise<RunRequest> {
   if (request.workspaceEpoch !== 0n) return request;
   const workspaceEpoch = await deps.currentEpoch(request.workspaceId).catch(() => 0n);
   return { ...request, workspaceEpoch };

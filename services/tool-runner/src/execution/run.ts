@@ -3,7 +3,6 @@ import type { KeyCaller } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { v7 } from "uuid";
 import { UsedSecrets } from "../domain/calls/remove-secrets.ts";
 import type { EntryType } from "../domain/definitions/release.ts";
-import { truncated } from "../domain/truncated.ts";
 import type { RecordedWrites } from "./recorded-writes.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
@@ -127,6 +126,11 @@ const MAX_DETAILS_CHARACTERS = 4_000;
 export function addDetail({ details }: Pick<Run, "details">, detail: string): void {
   const kept = details.reduce((sum, { length }) => sum + length, 0);
   if (kept < MAX_DETAILS_CHARACTERS) details.push(truncated(detail, MAX_DETAIL_CHARACTERS));
+}
+
+/** The beginning of a text, well-formed. It is a copy, because a slice would keep the whole text in memory. */
+export function truncated(text: string, maxChars: number): string {
+  return Buffer.from(text.slice(0, maxChars)).toString();
 }
 
 /** Arguments or a result as the log and events may show them; redacted when first needed. */

@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { MAX_NESTING } from "../domain/nesting.ts";
+import { MAX_NESTING } from "../domain/host-functions.ts";
 import { allRows } from "./rows.ts";
 
 export const EXECUTIONS_TABLE = "tool_runner.executions";

@@ -114,33 +114,6 @@ export async function storeOutcome(
   return settled.rowCount === 1;
 }
 
-/** The indexes of the calls in the list that are no longer running. */
-export async function findEnded(
-  db: Queryable,
-  idempotentCalls: readonly IdempotentCall[],
-  { now, forgetBefore }: { now: Date; forgetBefore: Date },
-): Promise<number[]> {
-  const found = await db.query(
-    `select asked.ordinal::int - 1 as index
-     from unnest($1::text[], $2::text[], $3::text[]) with ordinality as asked (key_id, tool, idempotency_key, ordinal)
-     left join lateral (
-       select state, lease_until from tool_runner.idempotent_calls held
-       where held.key_id = asked.key_id and held.tool = asked.tool and held.idempotency_key = asked.idempotency_key
-         and held.claimed_at > $5
-       order by held.claimed_at desc limit 1
-     ) held on true
-     where held.state is distinct from 'running' or held.lease_until <= $4`,
-    [
-      idempotentCalls.map(({ keyId }) => keyId),
-      idempotentCalls.map(({ tool }) => tool),
-      idempotentCalls.map(({ idempotencyKey }) => idempotencyKey),
-      now,
-      forgetBefore,
-    ],
-  );
-  return found.rows.map(({ index }) => index);
-}
-
 /** Deletes the claim of a run that never started. */
 export async function releaseCall(db: Queryable, idempotentCall: IdempotentCall, claimedAt: Date): Promise<void> {
   await db.query(

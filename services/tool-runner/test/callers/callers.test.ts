@@ -33,7 +33,6 @@ describe("callers from inside", () => {
       handler: 'export default (args, ctx) => ctx.callTool("free", args);',
     });
     await runner.saveTool("show", { ...OPEN, handler: "export default () => ({ success: true });" });
-    await runner.saveTool("async_tool", { ...OPEN, async: true, handler: "export default () => ({});" });
   });
   beforeEach(() => runner.data.query("truncate orders"));
   afterAll(() => runner[Symbol.asyncDispose]());
@@ -152,10 +151,5 @@ describe("callers from inside", () => {
     expect(await hasBegun()).toBe(true);
     const sleeping = "select from pg_stat_activity where query like '%pg_sleep(3600)' and state = 'active'";
     await eventually(async () => expect((await runner.data.query(sleeping)).rowCount).toBe(0));
-  });
-
-  it("[IN-51] a hook cannot call an async tool, callers from inside can", async () => {
-    expect((await run(HOOK, "async_tool")).outcome.case).toBe("unavailable");
-    expect((await run(CHAT, "async_tool")).outcome.case).toBe("resultJson");
   });
 });

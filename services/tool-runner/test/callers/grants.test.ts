@@ -2,11 +2,23 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Principal } from "@toolgate/service-host/principal";
-import { grantText, newSigningKey, principalText } from "@toolgate/testbed/principals";
+import { SERVICE_NAMES } from "@toolgate/service-registry/services";
+import { grantText, newSigningKey, principalText, signedCaller } from "@toolgate/testbed/principals";
 import { testTransport } from "@toolgate/testbed/transports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Caller, type CallerRig, startCallerRig } from "./caller-rig.ts";
+import {
+  type Caller,
+  type CallerRig,
+  CHAT,
+  HOOK,
+  PUBLIC,
+  SERVICE_OF,
+  startCallerRig,
+  TASK,
+  TEST,
+} from "./caller-rig.ts";
 
+const KEY: Caller = { case: "key", value: { keyId: "1", keyName: "Partner", ip: "", toolListed: true } };
 const ANOTHER_WORKSPACE = "00000000-0000-4000-8000-000000000000";
 const PAST = Math.floor(Date.now() / 1_000) - 3_600;
 
@@ -120,5 +132,24 @@ describe("what key-auth signs about a run", () => {
     expect(await described(own, true)).toBe("PermissionDenied");
     expect(await described("")).toBe("Unauthenticated");
     expect(await described(grantText({ ...right, workspaceId: ANOTHER_WORKSPACE, tool: "" }))).toBe("PermissionDenied");
+  });
+
+  it("each kind of run is started by its own service, and refused to every other", async () => {
+    const { workspaceId } = rig.runner;
+    const run = { workspaceId, workspace: "acme", tool: "none" };
+    const workspaceEpoch = await rig.runner.currentEpoch();
+    for (const caller of [KEY, CHAT, TASK, PUBLIC, HOOK, TEST]) {
+      for (const service of SERVICE_NAMES) {
+        const outcome = await rig
+          .runsOf(service)
+          .run({ ...run, workspaceEpoch, caller: signedCaller(caller, run), body: Buffer.from("{}") })
+          .then(
+            () => "started",
+            (error) => Code[ConnectError.from(error).code],
+          );
+        const isIts = service === SERVICE_OF[caller.case ?? "key"];
+        expect([caller.case, service, outcome === "PermissionDenied"]).toEqual([caller.case, service, !isIts]);
+      }
+    }
   });
 });

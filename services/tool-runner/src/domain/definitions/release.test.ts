@@ -22,11 +22,6 @@ function definitionWith(flags: Record<string, unknown>): Definition {
 
 const jsonButTrue = fc.jsonValue().filter((value) => value !== true);
 
-test("[TOOL-14] external_api that is exactly true releases a tool for keys", () => {
-  expect(isReleased(definitionWith({ external_api: true }), "api_key")).toBe(true);
-  expect(isReleased(definitionWith({}), "api_key")).toBe(false);
-});
-
 test('[TOOL-15] 1, "yes", "true" and every other value but true release nothing', () => {
   for (const external_api of [1, "yes", "true", [true], { true: true }]) {
     expect(isReleased(definitionWith({ external_api }), "api_key")).toBe(false);
@@ -46,10 +41,6 @@ test("[TOOL-17] a truthy async of any type blocks a released tool", () => {
   for (const async of [false, 0, "", null]) {
     expect(isReleased(definitionWith({ external_api: true, async }), "api_key")).toBe(true);
   }
-});
-
-test("[TOOL-3] public_api does not release a tool for keys", () => {
-  expect(isReleased(definitionWith({ public_api: true, inbound_hook: true }), "api_key")).toBe(false);
 });
 
 test("[TOOL-14] a definition as saved and as run has the same release", () => {
@@ -101,6 +92,7 @@ test("[IN-51] a hook cannot call an async tool", () => {
 
 test.each(["chat", "scheduled_task", "test"] as const)("[EXPO] a run by %s needs no flag and may write", (entry) => {
   expect(isReleased(definitionWith({}), entry)).toBe(true);
+  expect(isReleased(definitionWith({ async: true }), entry)).toBe(true);
   expect(runsReadOnly(definitionWith({}), entry)).toBe(false);
 });
 

@@ -7,7 +7,7 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { LRUCache } from "lru-cache";
 import { findDataSource } from "../../store/data-sources.ts";
 import { ToolError } from "../errors.ts";
-import type { RunScope } from "../run.ts";
+import { endOf, type RunScope } from "../run.ts";
 import type { FindServer } from "./find-server.ts";
 import { runStatement, type Statement, type StatementResult } from "./run-statement.ts";
 
@@ -112,8 +112,7 @@ async function withinTime<T>(
   runSignal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const timeUp = AbortSignal.timeout(Math.ceil(timeoutMs));
-  const signal = runSignal ? AbortSignal.any([timeUp, runSignal]) : timeUp;
+  const signal = endOf(timeoutMs, runSignal);
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = () => {
     if (runSignal?.aborted) reject(new ToolError("CANCELLED", "the run has ended"));

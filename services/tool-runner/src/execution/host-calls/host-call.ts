@@ -1,6 +1,5 @@
-import { truncated } from "../../domain/truncated.ts";
 import { ToolError } from "../errors.ts";
-import type { HostCallEntry, Run, RunScope } from "../run.ts";
+import { type HostCallEntry, type Run, type RunScope, truncated } from "../run.ts";
 
 /** The run that makes a host call, and the call. */
 export interface HostCallContext {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type CacheSource, createWorkspaceCache } from "@toolgate/epoch/cache";
 import type { Pool } from "@toolgate/postgres/pool";
 import { type Compiler, LOAD_LIMIT_MS } from "@toolgate/sandbox/compiler";
@@ -40,6 +41,9 @@ const BYTES_PER_NAME = 64;
 /** The approximate size of a compiled schema. */
 const VALIDATOR_BYTES = 8 * 1024;
 
+/** The version of shared tools and drafts in logs: saved ones count from 1. */
+const NO_VERSION = 0;
+
 interface DefinitionDependencies {
   pool: Pool;
   compiler: Compiler;
@@ -60,16 +64,7 @@ export function createDefinitions(deps: DefinitionDependencies, source: CacheSou
       query ? BYTES_PER_CHAR * (query.sql.length + query.text.length) + BYTES_PER_NAME * query.names.length : 0,
   });
   const shared = new Map(
-    Object.entries(SHARED_TOOLS).map(([name, definition]): [string, LoadedTool] => [
-      name,
-      {
-        name,
-        version: 0,
-        definition,
-        validator: createArgumentValidator(definition.parameters),
-        codeId: `${name}/0`,
-      },
-    ]),
+    Object.entries(SHARED_TOOLS).map(([name, definition]) => [name, loaded(name, NO_VERSION, definition)]),
   );
   return {
     shared: (name) => shared.get(name),
@@ -109,12 +104,17 @@ async function loadTool(
     const violations = checked.violations.map(({ path, message }) => `${path}: ${message}`).join("; ");
     throw new Error(`stored definition of ${name} version ${row.version} cannot run: ${violations}`);
   }
-  const { definition } = checked;
-  return {
-    name,
-    version: row.version,
-    definition,
-    validator: createArgumentValidator(definition.parameters),
-    codeId: `${name}/${row.version}`,
-  };
+  return loaded(name, row.version, checked.definition);
+}
+
+/** A definition that is not saved, as it runs. */
+export function loadDraft(name: string, definition: Definition): LoadedTool {
+  const code = definition.body.kind === "handler" ? definition.body.code : "";
+  const codeId = `${name}/draft/${createHash("sha256").update(code).digest("hex")}`;
+  return { ...loaded(name, NO_VERSION, definition), codeId };
+}
+
+function loaded(name: string, version: number, definition: Definition): LoadedTool {
+  const validator = createArgumentValidator(definition.parameters);
+  return { name, version, definition, validator, codeId: `${name}/${version}` };
 }
