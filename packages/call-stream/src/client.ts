@@ -37,8 +37,6 @@ type CallStreamOptions<I extends DescMessage, O extends DescMessage> = {
   readonly maxWaitMs?: number;
   /** Milliseconds between two lookups of the addresses. Default 5 s. */
   readonly resolveEveryMs?: number;
-  /** Aborting it closes the client like disposing does. */
-  readonly signal?: AbortSignal;
   /** Called with the reason why a stream was lost or a lookup failed, for the log; the client recovers without help. */
   readonly onError: ErrorListener;
 };
@@ -56,16 +54,9 @@ export function createCallStream<I extends DescMessage, O extends DescMessage>(
   options: CallStreamOptions<I, O>,
 ): CallStream<MessageShape<I>, MessageShape<O>> {
   const client = new CallStreamClient(options);
-  const { signal } = options;
-  const close = () => void client.close();
-  if (signal?.aborted) close();
-  signal?.addEventListener("abort", close);
   return {
     call: (request, callOptions) => client.call(request, callOptions),
-    [Symbol.asyncDispose]: () => {
-      signal?.removeEventListener("abort", close);
-      return client.close();
-    },
+    [Symbol.asyncDispose]: () => client.close(),
   };
 }
 

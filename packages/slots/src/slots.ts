@@ -1,3 +1,5 @@
+import { Counts } from "./counts.ts";
+
 /** A fixed number of slots for one kind of work, shared by everybody who asks for one. */
 export interface Slots {
   /**
@@ -28,16 +30,16 @@ export function createSlots(
   { maxWaiting = MAX_WAITING, maxWaitMs = MAX_WAIT_MS }: SlotOptions = {},
 ): Slots {
   /** How many slots each holder has. */
-  const held = new Map<string, number>();
+  const held = new Counts();
   /** Who waits, in the order in which lines get a slot. None of them may take one now. */
   const lines = new Map<string, Set<(slot: Disposable) => void>>();
   let free = count;
 
-  const mayTake = (holder: string) => (held.get(holder) ?? 0) < free;
+  const mayTake = (holder: string) => held.of(holder) < free;
 
   function begin(holder: string): Disposable {
     free -= 1;
-    held.set(holder, (held.get(holder) ?? 0) + 1);
+    held.add(holder, 1);
     let hasEnded = false;
     return {
       [Symbol.dispose]() {
@@ -50,9 +52,7 @@ export function createSlots(
 
   function end(holder: string): void {
     free += 1;
-    const left = (held.get(holder) ?? 1) - 1;
-    if (left > 0) held.set(holder, left);
-    else held.delete(holder);
+    held.add(holder, -1);
     serveLines();
   }
 

@@ -1,7 +1,7 @@
 import type { JWTPayload } from "jose";
 import { type PrincipalReader, type PrincipalReaderOptions, principalReader } from "./principal-token.ts";
 import { PublicKeys } from "./public-keys.ts";
-import { createTextReader, type Signing, signText } from "./signed-text.ts";
+import { createTextReader, type Signing, signText, type TextReader } from "./signed-text.ts";
 
 /** What an API key may do, as key-auth states it for the gateway, which passes it on. */
 export interface Grant {
@@ -17,11 +17,7 @@ export interface Grant {
 const GRANT = { name: "grant", audience: "toolgate-runs", type: "toolgate-grant+jwt" };
 
 /** Verifies the text of a grant. Rejects with `unauthenticated`, or `unavailable` without key-auth's keys. */
-export interface GrantReader {
-  read(text: string): Promise<Grant>;
-  /** What `read` would resolve with, if it is known already. */
-  known(text: string): Grant | undefined;
-}
+export type GrantReader = TextReader<Grant>;
 
 /** Signs a grant with a key of key-auth, for 60 s. */
 export function signGrant({ keyId, ...claims }: Grant, signing: Signing): Promise<string> {

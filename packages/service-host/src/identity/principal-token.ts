@@ -1,17 +1,13 @@
 import type { JSONWebKeySet, JWTPayload } from "jose";
 import { MEMBER_ROLES, type MemberRole, type Principal } from "../principal.ts";
 import { PublicKeys } from "./public-keys.ts";
-import { createTextReader, type Signing, signText } from "./signed-text.ts";
+import { createTextReader, type Signing, signText, type TextReader } from "./signed-text.ts";
 
 /** The audience is not that of the JWTs of logins, so that neither is taken for the other. */
 const PRINCIPAL = { name: "principal", audience: "toolgate-services", type: "toolgate-principal+jwt" };
 
 /** Verifies the text of a principal. Rejects with `unauthenticated`, or `unavailable` without key-auth's keys. */
-export interface PrincipalReader {
-  read(text: string): Promise<Principal>;
-  /** What `read` would resolve with, if it is known already. */
-  known(text: string): Principal | undefined;
-}
+export type PrincipalReader = TextReader<Principal>;
 
 export interface PrincipalReaderOptions {
   /** The public keys of key-auth. */

@@ -18,6 +18,9 @@ export interface Signing {
   now: Date;
 }
 
+/** Reads texts of one kind. */
+export type TextReader<T> = Pick<VerifiedTexts<T>, "read" | "known">;
+
 /** How long texts are valid. */
 export const SIGNED_TEXT_LIFE_MS = 60_000;
 /** By how much the clocks of two services may differ. */

@@ -1,5 +1,4 @@
 import { createLogger, type Logger } from "../logger.ts";
-import { untilStopSignal } from "./stop-signal.ts";
 
 const END_WITHIN_MS = 1_000;
 
@@ -27,4 +26,14 @@ export async function runProcess(
   log.info("stopped");
   // Unref: a process with nothing left to do must not wait for it. The logger flushes when the process ends.
   setTimeout(() => process.exit(), END_WITHIN_MS).unref();
+}
+
+/**
+ * Resolves with the first SIGTERM or SIGINT. The listeners are not removed: a terminal and npm may send a signal twice, and the second must not cut the drain
+ * short.
+ */
+function untilStopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
+  });
 }

@@ -21,7 +21,6 @@ import { docsRoutes } from "./docs-routes.ts";
 import { hookRoutes } from "./hooks/hook-routes.ts";
 import { rejectMethod, sendResponse } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
-import { createMcpOrigins } from "./mcp/mcp-origins.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { replaceNodeDefaults } from "./node-http.ts";
 import { allowedMethod, isChatTarget, isHookTarget } from "./paths.ts";
@@ -114,7 +113,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(toolRoutes(context));
   await app.register(hookRoutes({ receiveHook: options.receiveHook, slots: calls.slots.hookCalls, log }));
   await app.register(descriptionRoutes(context));
-  await app.register(mcpRoutes(context, createMcpOrigins(options.publicUrl, origins)));
+  await app.register(mcpRoutes(context, origins));
   await app.register(eventTypeRoutes(context));
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);

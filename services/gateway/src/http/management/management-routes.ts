@@ -11,6 +11,7 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import { compressionGzip } from "@connectrpc/connect-node";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { OverviewService } from "@toolgate/gen/toolgate/gateway/v1/overview_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
@@ -28,7 +29,6 @@ import { containsNul } from "../../domain/text.ts";
 import { BUSY_RETRY_AFTER_S, takeSlot, whenClosed } from "../slots.ts";
 import { upstreamResponse } from "../upstream-response.ts";
 import { type Admit, type AdmittedRequest, createAdmit, MAX_BYTES } from "./admitted-request.ts";
-import { COMPRESS_FROM_BYTES, RESPONSE_COMPRESSION } from "./compressed-response.ts";
 import { errorCodeInterceptor, nameErrors, sendRpcError } from "./error-code.ts";
 import { overviewTransport } from "./overview.ts";
 
@@ -96,8 +96,7 @@ export function managementRoutes(peers: Pick<Peers, "transport">, slots: Slots, 
           .set(addressKey, canonicalIp(request.ip ?? "")),
       interceptors: [errorCodeInterceptor, errorInterceptor(log)],
       readMaxBytes: MAX_BYTES,
-      acceptCompression: [RESPONSE_COMPRESSION],
-      compressMinBytes: COMPRESS_FROM_BYTES,
+      acceptCompression: [compressionGzip],
       // A misspelled field could be a restriction, so it must not be ignored.
       jsonOptions: { ignoreUnknownFields: false },
       grpc: false,

@@ -3,13 +3,12 @@ import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { BAD_REQUEST, ORIGIN_REFUSED, serverBusy, TOOL_UNAVAILABLE } from "../../domain/responses.ts";
+import type { AllowedOrigins } from "../chat/allowed-origins.ts";
 import { dropLimitHeaders, keyOf, sendResponse } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
 import { MAX_CALL_BYTES, readBytes } from "../request-bytes.ts";
 import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
 import { acceptsJson, isToolCall, NOT_ACCEPTABLE, readMessage } from "./mcp-message.ts";
-import type { McpOrigins } from "./mcp-origins.ts";
-import { sendOutcome } from "./mcp-outcome.ts";
 import { type McpExchange, mcpServer } from "./mcp-server.ts";
 import { respondBySdk } from "./respond-by-sdk.ts";
 
@@ -19,7 +18,7 @@ const ANY_WORKSPACE = "";
  * The tools of a key for MCP clients: streamable HTTP without sessions. A tools/call is handled like
  * POST /api/v1/tools/{tool}, counted and logged; other messages are not counted. Pages of foreign origins get a 403.
  */
-export function mcpRoutes(context: Context, mayCall: McpOrigins) {
+export function mcpRoutes(context: Context, allowed: AllowedOrigins) {
   return async (app: FastifyInstance): Promise<void> => {
     const handler = createMcpHandler(({ authInfo }) => mcpServer(context, authInfo?.extra?.exchange as McpExchange), {
       maxRequestBodySize: MAX_CALL_BYTES,
@@ -30,19 +29,19 @@ export function mcpRoutes(context: Context, mayCall: McpOrigins) {
     app.addHook("onClose", () => handler.close());
     app.post(MCP_PATH, (request, reply) => {
       reply.header("cache-control", "no-store");
-      return respond(context, mayCall, handler, request, reply);
+      return respond(context, allowed, handler, request, reply);
     });
   };
 }
 
 async function respond(
   context: Context,
-  mayCall: McpOrigins,
+  allowed: AllowedOrigins,
   handler: McpHttpHandler,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const key = await keyOfClient(context, mayCall, request, reply);
+  const key = await keyOfClient(context, allowed, request, reply);
   if (!key) return reply;
   using slot = await takeSlot(context.slots.calls, key.workspaceId, reply.raw);
   if (!slot) return sendResponse(reply, serverBusy(BUSY_RETRY_AFTER_S));
@@ -54,24 +53,31 @@ async function respond(
   // A tools/call is counted and logged before the lock rejects it.
   if (key.workspaceLocked && !isToolCall(message)) return sendResponse(reply, TOOL_UNAVAILABLE);
   const exchange: McpExchange = { key, request, reply, fault };
-  return sendOutcome(reply, exchange, await respondBySdk(handler, exchange, message));
+  return respondBySdk(handler, exchange, message);
 }
 
-/** Verifies the key without counting. Undefined when a refusal has been sent. */
+/**
+ * Verifies the key without counting. Undefined when a refusal has been sent.
+ *
+ * [TOOL-39] A page in a browser must not use MCP in the name of whoever visits it: only clients that are no pages (they
+ * send no Origin), pages of the gateway's own public address, and those that the workspace allows for chats.
+ */
 async function keyOfClient(
   context: Context,
-  mayCall: McpOrigins,
+  allowed: AllowedOrigins,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<KeyVerdict | undefined> {
   const { origin } = request.headers;
+  const own = URL.parse(context.publicUrl)?.origin;
+  const mayCall = async (workspaceId: string) => origin === undefined || origin === own || allowed(origin, workspaceId);
   // Refused before the key is looked up, so that a foreign page learns nothing about keys.
-  if (!(await mayCall(origin, ANY_WORKSPACE))) {
+  if (!(await mayCall(ANY_WORKSPACE))) {
     sendResponse(reply, ORIGIN_REFUSED);
     return undefined;
   }
   const key = await keyOf(context, request, reply);
-  if (!key || (await mayCall(origin, key.workspaceId))) return key;
+  if (!key || (await mayCall(key.workspaceId))) return key;
   dropLimitHeaders(reply);
   sendResponse(reply, ORIGIN_REFUSED);
   return undefined;

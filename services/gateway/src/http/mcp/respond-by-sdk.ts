@@ -1,8 +1,10 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ERROR_CODE_HEADER } from "../../domain/error-codes.ts";
+import { REPLAYED_HEADER, UNAUTHENTICATED } from "../../domain/responses.ts";
+import { dropLimitHeaders, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
-import { FORWARDED_ACCEPT, plainJson } from "./mcp-message.ts";
-import type { McpResponse } from "./mcp-outcome.ts";
+import { errorCodeIn, FORWARDED_ACCEPT, plainJson } from "./mcp-message.ts";
 import type { McpExchange } from "./mcp-server.ts";
 
 /** Never requested: the SDK needs some URL. */
@@ -12,19 +14,33 @@ const NOT_FORWARDED = new Set(
   "accept authorization connection content-length cookie host transfer-encoding".split(" "),
 );
 
+/** Hands a message to the SDK, which calls the exchange's server, and sends the response. */
 export async function respondBySdk(
   handler: McpHttpHandler,
   exchange: McpExchange,
   message: unknown,
-): Promise<McpResponse> {
-  const { key, request } = exchange;
+): Promise<FastifyReply> {
+  const { key, request, reply } = exchange;
   const response = await handler.fetch(
     new Request(REQUEST_URL, { method: "POST", headers: forwardedHeaders(request), body: "{}" }),
     { parsedBody: message, authInfo: { token: "", clientId: key.keyId, scopes: [], extra: { exchange } } },
   );
   const type = response.headers.get("content-type");
   const body = plainJson(Buffer.from(await response.arrayBuffer()), type);
-  return { status: response.status, body, hasType: type !== null };
+  if (exchange.response === UNAUTHENTICATED) {
+    dropLimitHeaders(reply);
+    return sendResponse(reply, UNAUTHENTICATED);
+  }
+  if (exchange.refusal) return sendResponse(reply, exchange.refusal);
+  // Only now are the headers known that carry the limit after the call.
+  if (exchange.call) setLimitHeaders(reply, exchange.call.verdict, exchange.call.arrivedAtMs);
+  // [LIMIT-9] Its other headers belong to its own status, not to the 200 of MCP.
+  const replayed = exchange.response?.headers?.[REPLAYED_HEADER];
+  if (replayed) reply.header(REPLAYED_HEADER, replayed);
+  const code = exchange.response ? exchange.response.code : errorCodeIn(body, response.status);
+  if (code) reply.header(ERROR_CODE_HEADER, code);
+  if (type !== null) reply.header("content-type", "application/json");
+  return reply.code(response.status).send(body);
 }
 
 function forwardedHeaders(request: FastifyRequest): [string, string][] {
