@@ -1,13 +1,12 @@
 import { type Env, type EnvReader, readConfig as read } from "@toolgate/service-host/env";
 import { readProcessUrls } from "@toolgate/service-host/tls/settings";
-import { DEFAULT_PROCESSES } from "./limits.ts";
+import { DEFAULT_PROCESSES, MAX_PROCESSES } from "./limits.ts";
 
 /** Whoever guesses the token may run code in the sandbox. */
 const MIN_TOKEN_CHARACTERS = 32;
 const HASH = /^[0-9a-f]{64}$/u;
 /** The present one, and the previous or the next one. */
 const MAX_TOKENS = 2;
-const MAX_PROCESSES = 512;
 
 /** How a service runs handlers. */
 export interface SandboxSettings {

@@ -1,3 +1,5 @@
+import { totalmem } from "node:os";
+
 /** Bounds of the pool, in addition to the limits of each run. */
 export const DEFAULT_POOL_LIMITS = {
   /** Runs that have not ended, including waiting and nested ones; each workspace has a share of them. */
@@ -22,5 +24,17 @@ export type PoolSettings = PoolLimits & {
   functions: readonly string[];
 };
 
-/** So many workspaces have a process at the same time. With a few tools it takes about 20 MiB. */
+/** So many workspaces have a process at the same time. */
 export const DEFAULT_PROCESSES = 32;
+export const MAX_PROCESSES = 512;
+/** With a few tools. */
+const PROCESS_BYTES = 40 * 1024 * 1024;
+
+/** How many processes the memory of this container, or of the machine, has room for: `max` at most. */
+export function processesThatFit(max: number, memoryBytes = memoryLimitBytes()): number {
+  return Math.max(1, Math.min(max, Math.floor(memoryBytes / PROCESS_BYTES)));
+}
+
+function memoryLimitBytes(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+}

@@ -4,7 +4,7 @@ import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { SandboxSettings } from "./config.ts";
 import { detectIsolation } from "./isolation/detect.ts";
 import { reportLayers } from "./isolation/layers.ts";
-import type { PoolLimits } from "./limits.ts";
+import { type PoolLimits, processesThatFit } from "./limits.ts";
 import { createSandboxPool, type SandboxPool } from "./pool.ts";
 import type { SpawnProcess } from "./processes/engine-process.ts";
 import { LocalProcess } from "./processes/local-process.ts";
@@ -25,7 +25,8 @@ type Options = {
  */
 export function openSandbox(settings: SandboxSettings, { functions, limits, log, tls }: Options): SandboxPool {
   const spawn = chooseSpawn(settings, log, tls);
-  return createSandboxPool({ processes: settings.processes, functions, spawn, limits, log });
+  const processes = settings.remote ? settings.processes : processesThatFit(settings.processes);
+  return createSandboxPool({ processes, functions, spawn, limits, log });
 }
 
 function chooseSpawn({ remote, requireIsolation }: SandboxSettings, log: Logger, tls?: ProcessTls): SpawnProcess {

@@ -6,11 +6,11 @@ import {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from "node:http2";
-import { totalmem } from "node:os";
 import { keepAlive } from "@toolgate/call-stream/keep-alive";
 import { listen } from "@toolgate/service-host/process/listen";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { Isolation } from "./isolation/detect.ts";
+import { MAX_PROCESSES, processesThatFit } from "./limits.ts";
 import type { ProcessEnd } from "./processes/engine-process.ts";
 import { LocalProcess } from "./processes/local-process.ts";
 import { END_TRAILER, WINDOW_BYTES } from "./processes/remote-process.ts";
@@ -22,7 +22,7 @@ type SandboxServerOptions = {
   /** SHA-256 of each token that is admitted, in hexadecimal digits: this process does not know the tokens themselves. */
   tokenHashes: readonly string[];
   isolation: Isolation;
-  /** It refuses further ones. */
+  /** It refuses further ones. Default: as many as the memory has room for. */
   maxProcesses?: number;
   /** Absent: without encryption. */
   tls?: ProcessTls | undefined;
@@ -30,14 +30,11 @@ type SandboxServerOptions = {
 
 export type SandboxServer = AsyncDisposable & {
   readonly port: number;
+  readonly maxProcesses: number;
   /** Starts no more processes, asks their users to give up those that run, and resolves when they have. */
   drain: () => Promise<void>;
 };
 
-/** Of all tool-runners together, however much memory there is. */
-const MAX_PROCESSES = 512;
-/** A process has 14 to 20 MiB with a few tools, and a few have much more. */
-const PROCESS_BYTES = 32 * 1024 * 1024;
 /** So many connections may get a 401 or 503 at the same time; those above are closed without an answer. */
 const REFUSED_CONNECTIONS = 256;
 /** A connection that has no process after this long is ended. */
@@ -49,7 +46,7 @@ const BEARER = "Bearer ";
  * request, its output that of the response. When either side ends the connection, the process ends.
  */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
-  const { host, port, isolation, maxProcesses = processesInMemory(), tls } = options;
+  const { host, port, isolation, maxProcesses = processesThatFit(MAX_PROCESSES), tls } = options;
   const expected = options.tokenHashes.map((hash) => Buffer.from(hash, "hex"));
   /** Each with what ends it while it has no process. */
   const sessions = new Map<Http2Session | undefined, NodeJS.Timeout>();
@@ -88,6 +85,7 @@ export async function startSandboxServer(options: SandboxServerOptions): Promise
   const close = () => new Promise<void>((resolve) => void server.close(() => resolve()));
   return {
     port: bound,
+    maxProcesses,
     async drain() {
       const closed = close();
       for (const session of sessions.keys()) session?.close();
@@ -99,12 +97,6 @@ export async function startSandboxServer(options: SandboxServerOptions): Promise
       await closed;
     },
   };
-}
-
-/** As many as fit into the memory of the container, or of the machine. */
-function processesInMemory(): number {
-  const memory = Math.min(process.constrainedMemory() || totalmem(), totalmem());
-  return Math.max(1, Math.min(MAX_PROCESSES, Math.floor(memory / PROCESS_BYTES)));
 }
 
 function refuse(stream: ServerHttp2Stream, status: number): void {

@@ -15,6 +15,6 @@ export const service: PlainProcess<Config> = {
     const isolation = detectIsolation();
     reportLayers(isolation.layers, requireIsolation, log);
     const server = await startSandboxServer({ host, port: rpcPort, tokenHashes, isolation, tls });
-    return Object.assign(server, { describe: () => ({ rpcPort: server.port }) });
+    return Object.assign(server, { describe: () => ({ rpcPort: server.port, maxProcesses: server.maxProcesses }) });
   },
 };

@@ -16,7 +16,7 @@ import { type CallOutcome, type RunCallDependencies, runCall } from "../executio
 
 /** `grants` and `principals` read what key-auth has signed, so that the gateway's word is not enough. */
 export interface RunHandlerDependencies extends RunCallDependencies, Pick<Context, "grants" | "principals"> {
-  /** Called with the reason why a hook's run did not start. */
+  /** Called with the reason why a run did not start, if the platform is at fault. */
   onNotStarted: (error: unknown) => void;
 }
 
@@ -48,13 +48,12 @@ export function runHandler(deps: RunHandlerDependencies): RunHandler {
     if (request.idempotencyKey.length > MAX_IDEMPOTENCY_KEY_CHARACTERS || request.idempotencyKey.includes("\0")) {
       throw new ConnectError("idempotency_key: 1 to 255 characters", Code.InvalidArgument);
     }
-    const signal = () => context.signal;
-    if (caller.case === "hook") return create(RunResponseSchema, await runForHook(deps, request, caller, signal));
     try {
-      const outcome = await runCall(deps, request, caller, signal);
-      return create(RunResponseSchema, { ...fieldsOf(outcome), usageRecorded: isUsageRecorded(caller, outcome) });
+      const outcome = await runCall(deps, request, caller, () => context.signal);
+      const usageRecorded = isUsageRecorded(caller, outcome);
+      return create(RunResponseSchema, { ...fieldsOf(outcome, caller), usageRecorded });
     } catch (error) {
-      throw ofTool(error);
+      throw failureFor(caller, error, deps);
     }
   };
 }
@@ -88,25 +87,16 @@ async function assertTester(
   if (!mayTest) throw new ConnectError("the principal is for another test", Code.PermissionDenied);
 }
 
-/** The response says why a run failed, which only the hook's own workspace gets to see, and when it did not start. */
-async function runForHook(
-  deps: RunHandlerDependencies,
-  request: RunRequest,
-  caller: Caller,
-  signal: () => AbortSignal,
-): Promise<MessageInitShape<typeof RunResponseSchema>> {
-  try {
-    return fieldsOf(await runCall(deps, request, caller, signal), { showError: true });
-  } catch (error) {
-    if (!(error instanceof NotStarted)) throw ofTool(error);
-    deps.onNotStarted(error);
-    throw new ConnectError("the tool could not be started", Code.Aborted);
+/** A ConnectError where the caller needs to know more than that the platform failed: it gets its code. */
+function failureFor(caller: Caller, error: unknown, { onNotStarted }: RunHandlerDependencies): unknown {
+  // A hook tries both kinds again.
+  if (error instanceof Overloaded && caller.case !== "hook") {
+    return new ConnectError(error.message, Code.ResourceExhausted);
   }
-}
-
-/** A ConnectError where the platform is not at fault: the caller gets its code, and nobody logs it as unexpected. */
-function ofTool(error: unknown): unknown {
-  if (error instanceof Overloaded) return new ConnectError(error.message, Code.ResourceExhausted);
+  if (error instanceof NotStarted) {
+    onNotStarted(error);
+    return new ConnectError("the tool could not be started", Code.Aborted);
+  }
   if (!(error instanceof NotJson)) return error;
   return new ConnectError("the tool returned something that is not JSON", Code.DataLoss);
 }
@@ -133,10 +123,7 @@ function isUsageRecorded(caller: Caller, outcome: CallOutcome): boolean {
   return ran && !outcome.replayed && caller.case === "key" && caller.value.usage !== undefined;
 }
 
-function fieldsOf(
-  outcome: CallOutcome,
-  { showError } = { showError: false },
-): MessageInitShape<typeof RunResponseSchema> {
+function fieldsOf(outcome: CallOutcome, caller: Caller): MessageInitShape<typeof RunResponseSchema> {
   switch (outcome.kind) {
     case "unavailable":
       return { outcome: { case: "unavailable", value: {} } };
@@ -152,7 +139,9 @@ function fieldsOf(
       const { executionId, durationMs, replayed, suppressed = [] } = outcome;
       const ran = { executionId, durationMs, replayed, suppressed };
       if (outcome.kind === "failed") {
-        return { ...ran, outcome: { case: "toolFailed", value: { error: showError ? outcome.error : "" } } };
+        // Only a hook's own workspace gets to see why.
+        const error = caller.case === "hook" ? outcome.error : "";
+        return { ...ran, outcome: { case: "toolFailed", value: { error } } };
       }
       return { ...ran, outcome: { case: "resultJson", value: Buffer.from(outcome.resultJson) } };
     }

@@ -66,7 +66,7 @@ async function finish(turn: RunningTurn, record: CallRecord, { proposalId, ...ou
 }
 
 /** Failures of the platform before the run began. */
-const NOT_STARTED: ReadonlySet<Code> = new Set([Code.InvalidArgument, Code.ResourceExhausted]);
+const NOT_STARTED: ReadonlySet<Code> = new Set([Code.InvalidArgument, Code.ResourceExhausted, Code.Aborted]);
 
 /** Runs tools of the workspace. */
 export function callsOfTools(run: RunTool): MakeCall {
