@@ -1,5 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { createEpochs } from "@toolgate/epoch/epoch";
 import { minuteWindow } from "@toolgate/epoch/minute-window";
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testRedis } from "@toolgate/testbed/servers";
@@ -100,6 +102,24 @@ test("[KEY-21] [KEY-9] a revocation that finds nothing in Redis returns the last
     );
   }
   expect(await tell(keyId)).toEqual(logged);
+});
+
+test("[KEY-21] a change that Redis did not take is announced once it does, although its repetition is refused", async () => {
+  await using redis = await testRedis();
+  await using keyAuth = await runKeyAuth({ redisUrl: redis.url });
+  const admin = connectRedis({ url: redis.url, name: "admin", onError: () => {} });
+  await using _ = { [Symbol.asyncDispose]: async () => admin.disconnect() };
+  await untilReady(admin, 20_000);
+  const { key } = await keyAuth.keys().createKey({ name: "narrowed", limit: 3 }, keyAuth.as("manager"));
+  const epochs = createEpochs(admin);
+  const before = await epochs.current(`key:${key?.id}`);
+  const change = { keyId: key?.id ?? "", limit: 1, expectedVersion: key?.version ?? 0 };
+  // It takes no writes while it lacks a replica.
+  await admin.config("SET", "min-replicas-to-write", 1);
+  await expect(keyAuth.keys().updateKey(change, keyAuth.as("manager"))).rejects.toThrow("not yet propagated");
+  await admin.config("SET", "min-replicas-to-write", 0);
+  await expect(keyAuth.keys().updateKey(change, keyAuth.as("manager"))).rejects.toThrow();
+  await eventually(async () => (await epochs.current(`key:${key?.id}`)) > before);
 });
 
 test("[KEY-21] without Redis, active keys are admitted up to their limit; revoked ones are refused then, after a restart and after a wipe", async () => {

@@ -1,9 +1,6 @@
 import { auditRow, writeAuditEntry } from "@toolgate/audit-trail/write";
-import type { Epochs } from "@toolgate/epoch/epoch";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { unavailable } from "@toolgate/service-host/errors";
 import type { Principal } from "@toolgate/service-host/principal";
-import { epochScope } from "../domain/hook.ts";
 import type { HookRow } from "../store/hooks.ts";
 import { SCHEMA } from "../store/queue.ts";
 
@@ -35,11 +32,4 @@ export function hookAuditRow(hook: AuditedHook, change: Change) {
 
 function entryOf(hook: AuditedHook, change: Change) {
   return { ...change, targetId: String(hook.id), target: hook.name };
-}
-
-/** Call it after the commit: once it resolves, every replica loads the hook again. */
-export async function announceChange({ epochs }: { epochs: Epochs }, hookId: number): Promise<void> {
-  await epochs.raise(epochScope(hookId)).catch(() => {
-    throw unavailable("saved, not yet propagated; retry");
-  });
 }

@@ -1,8 +1,7 @@
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { writeAuditEntry } from "@toolgate/audit-trail/write";
-import { raiseWithRetries } from "@toolgate/epoch/epoch";
 import { type Client, inTransaction } from "@toolgate/postgres/pool";
-import { unavailable } from "@toolgate/service-host/errors";
+import { announceChange } from "@toolgate/service-host/announce";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
 import { SERVICES } from "@toolgate/service-registry/services";
 import type { Context } from "../context.ts";
@@ -53,9 +52,7 @@ export function inAuditedTransaction<T>(
 }
 
 /**
- * Changes something that runs use, and raises the workspace's epoch, so that every replica uses the change from the
- * next call on. If that fails, the caller is told, and it is raised again until Redis has it: what the caller repeats
- * may be refused, because it is done.
+ * Changes something that runs use, and announces it, so that every replica uses the change from the next call on.
  */
 export async function changeWorkspace<T>(
   context: ChangeContext,
@@ -63,11 +60,7 @@ export async function changeWorkspace<T>(
   work: (change: Change) => Promise<T>,
 ): Promise<T> {
   const result = await inAuditedTransaction(context, call, work);
-  const scope = `workspace:${principalOf(call).workspaceId}`;
-  await context.epochs.raise(scope).catch(() => {
-    void raiseWithRetries(context.epochs, scope);
-    throw unavailable("saved, not yet propagated; retry");
-  });
+  await announceChange(context.epochs, `workspace:${principalOf(call).workspaceId}`);
   return result;
 }
 

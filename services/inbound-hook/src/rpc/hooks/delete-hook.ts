@@ -1,10 +1,12 @@
 import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { announceChange } from "@toolgate/service-host/announce";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
+import { epochScope } from "../../domain/hook.ts";
 import { deleteHook as deleteRow, lockHook } from "../../store/hooks.ts";
-import { announceChange, auditHook } from "../record-change.ts";
+import { auditHook } from "../record-change.ts";
 import { hookKey, noSuchHook } from "../request-fields.ts";
 
 /** A second deletion only announces the first one again, in case that failed. */
@@ -23,6 +25,6 @@ export const deleteHook: Handler<ReceiverContext, typeof HookService.method.dele
     await deleteRow(client, hook.id, at);
     await auditHook(client, hook, { principal, at, action: "hook.delete" });
   });
-  await announceChange(context, key.hookId);
+  await announceChange(context.epochs, epochScope(key.hookId));
   return {};
 };

@@ -2,7 +2,7 @@ import { raiseWithRetries } from "@toolgate/epoch/epoch";
 import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { trimPasted } from "@toolgate/rules/pasted";
-import { unavailable } from "@toolgate/service-host/errors";
+import { assertAnnounceable } from "@toolgate/service-host/announce";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import { generateSecret } from "@toolgate/webhook-signing/secret";
@@ -23,7 +23,7 @@ export const rotateHookSecret: Handler<ReceiverContext, typeof HookService.metho
   const known = await findHook(context.pool, key);
   if (!known) throw noSuchHook();
   refuseIf(providerSecretViolation(known.format, providerSecret));
-  await assertAnnounceable(context, known.id);
+  await assertAnnounceable(context.epochs, epochScope(known.id));
   const secret = providerSecret || generateSecret();
   await inTransaction(context.pool, async (client) => {
     const hook = await lockHook(client, key);
@@ -35,10 +35,3 @@ export const rotateHookSecret: Handler<ReceiverContext, typeof HookService.metho
   await raiseWithRetries(context.epochs, epochScope(known.id));
   return { secret: providerSecret === "" ? secret : "" };
 };
-
-/** Checks first that Redis responds. Otherwise replicas that have cached the hook would go on with the old secret until Redis is back. */
-async function assertAnnounceable({ epochs }: ReceiverContext, hookId: number): Promise<void> {
-  await epochs.raise(epochScope(hookId)).catch(() => {
-    throw unavailable("not rotated: the change could not be announced to every replica");
-  });
-}

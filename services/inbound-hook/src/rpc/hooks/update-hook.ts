@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { announceChange } from "@toolgate/service-host/announce";
 import { editConflict } from "@toolgate/service-host/edit-conflict";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
-import { limitViolation, nameViolation, toleranceViolation } from "../../domain/hook.ts";
+import { epochScope, limitViolation, nameViolation, toleranceViolation } from "../../domain/hook.ts";
 import { type EditableFields, findHook, type HookRow, lockHook, updateHook as updateRow } from "../../store/hooks.ts";
-import { announceChange, auditHook } from "../record-change.ts";
+import { auditHook } from "../record-change.ts";
 import { hookKey, noSuchHook, refuseIf } from "../request-fields.ts";
 import { checkedArguments } from "./check-target.ts";
 import { figuresOf } from "./figures.ts";
@@ -54,7 +55,7 @@ export const updateHook: Handler<ReceiverContext, typeof HookService.method.upda
     return after;
   });
   // Also when nothing changed: the call may repeat one that could not be announced.
-  await announceChange(context, row.id);
+  await announceChange(context.epochs, epochScope(row.id));
   return { hook: toHook(row, context, (await figuresOf(context, [row])).get(row.id)) };
 };
 

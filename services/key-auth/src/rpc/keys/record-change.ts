@@ -1,6 +1,4 @@
-import type { Epochs } from "@toolgate/epoch/epoch";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { unavailable } from "@toolgate/service-host/errors";
 import type { Principal } from "@toolgate/service-host/principal";
 import { type AuditAction, changesBetween } from "../../domain/audit.ts";
 import { insertAuditEntry } from "../../store/audit.ts";
@@ -35,12 +33,5 @@ export async function auditKey(
     // A refused edit did not rename the key.
     target: action === "key.edit_refused" && before.name ? before.name : after.name,
     changes,
-  });
-}
-
-/** Call it after the commit: from then on every replica loads the key again. */
-export async function announceChange({ epochs }: { epochs: Epochs }, keyId: string): Promise<void> {
-  await epochs.raise(`key:${keyId}`).catch(() => {
-    throw unavailable("saved, not yet propagated; retry");
   });
 }

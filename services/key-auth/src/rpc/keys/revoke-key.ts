@@ -1,5 +1,6 @@
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { announceChange } from "@toolgate/service-host/announce";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import { timestampOf } from "@toolgate/service-host/time";
@@ -8,7 +9,7 @@ import { type KeyRow, lockKey, setRevoked } from "../../store/keys.ts";
 import { findLastAdmittedCall } from "../../store/usage.ts";
 import { noSuchKey } from "../errors.ts";
 import { callsLast24h, keyMessage } from "./key-message.ts";
-import { announceChange, auditKey } from "./record-change.ts";
+import { auditKey } from "./record-change.ts";
 
 /** [KEY-20] A second revocation keeps the time of the first. */
 export const revokeKey: Handler<Context, typeof KeyService.method.revokeKey> = async (context, request, call) => {
@@ -22,7 +23,7 @@ export const revokeKey: Handler<Context, typeof KeyService.method.revokeKey> = a
     await auditKey(client, { principal, action: "key.revoke", before, after, at });
     return after;
   });
-  await announceChange(context, row.id);
+  await announceChange(context.epochs, `key:${row.id}`);
   const [calls, lastAcceptedAt] = await Promise.all([callsLast24h(context, [row.id]), lastAccepted(context, row)]);
   // Does not check the key's tools: a revocation must not depend on tool-runner.
   const key = keyMessage(row, { callsLast24h: calls.get(row.id) ?? 0, available: undefined }, context.now());

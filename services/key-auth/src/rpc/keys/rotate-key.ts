@@ -3,7 +3,7 @@ import { raiseWithRetries } from "@toolgate/epoch/epoch";
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/rules/api-key-secret";
-import { unavailable } from "@toolgate/service-host/errors";
+import { assertAnnounceable } from "@toolgate/service-host/announce";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
@@ -20,7 +20,7 @@ export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = a
   const known = await findKey(context.pool, principal.workspaceId, request.keyId);
   if (!known) throw noSuchKey();
   const facts = await factsOf(context, known);
-  await assertAnnounceable(context, known.id);
+  await assertAnnounceable(context.epochs, `key:${known.id}`);
   const secret = generateSecret();
   const row = await inTransaction(context.pool, async (client) => {
     const before = await lockKey(client, principal.workspaceId, request.keyId);
@@ -40,13 +40,3 @@ export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = a
   call.responseHeader.set("cache-control", "no-store");
   return { key: keyMessage(row, facts, context.now()), secret };
 };
-
-/**
- * Checks first that Redis responds. Otherwise replicas that have cached the key would go on with the old secret until Redis
- * is back.
- */
-async function assertAnnounceable({ epochs }: Context, keyId: string): Promise<void> {
-  await epochs.raise(`key:${keyId}`).catch(() => {
-    throw unavailable("not rotated: the change could not be announced to every replica");
-  });
-}

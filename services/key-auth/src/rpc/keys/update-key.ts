@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { announceChange } from "@toolgate/service-host/announce";
 import { editConflict } from "@toolgate/service-host/edit-conflict";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
@@ -9,7 +10,7 @@ import { type EditableFields, findKey, lockKey, updateKey as updateKeyRow } from
 import { noSuchKey } from "../errors.ts";
 import { checkedExpiry, checkedLimit, checkedName, checkedNetworks, checkedTools } from "./check-fields.ts";
 import { factsOf, keyMessage } from "./key-message.ts";
-import { announceChange, auditKey } from "./record-change.ts";
+import { auditKey } from "./record-change.ts";
 
 export const updateKey: Handler<Context, typeof KeyService.method.updateKey> = async (context, request, call) => {
   const principal = principalOf(call);
@@ -43,6 +44,6 @@ export const updateKey: Handler<Context, typeof KeyService.method.updateKey> = a
   });
   // Thrown after the transaction, so that its audit entry is committed.
   if (row === "revoked") throw new ConnectError("a revoked key cannot be edited", Code.FailedPrecondition);
-  await announceChange(context, row.id);
+  await announceChange(context.epochs, `key:${row.id}`);
   return { key: keyMessage(row, facts, context.now()) };
 };
