@@ -161,17 +161,20 @@ test("[MGMT-4] after too many failures, counted over all replicas, a network is 
   const known = await newUser();
   const unknown = { ...known, email: `${randomUUID()}@example.test` };
   const outcomes = async (user: User) => {
-    const guesses = Array.from({ length: MAX_FAILURES.pair + 6 }, (_, call) =>
-      login({ ...user, password: `guess ${call}` }, TokenKind.SESSION, call % 2).catch((error: unknown) => {
+    const guess = (replica: number) =>
+      login({ ...user, password: "a guess" }, TokenKind.SESSION, replica).catch((error: unknown) => {
         const { code, rawMessage, metadata } = ConnectError.from(error);
         return `${code} ${`${rawMessage} ${metadata.get("retry-after")}`.replaceAll(/\d+/g, "n")}`;
-      }),
-    );
-    return (await Promise.all(guesses)).toSorted();
+      });
+    const found: unknown[] = [];
+    // At both replicas at the same time; of more, the last would wait too long for its hash on a busy machine.
+    for (let pair = 0; pair < MAX_FAILURES.pair / 2 + 3; pair += 1)
+      found.push(...(await Promise.all([guess(0), guess(1)])));
+    return found.toSorted();
   };
   const ofKnown = await outcomes(known);
   const refused = `${Code.ResourceExhausted} too many failures: try again in n s n`;
-  const wrong = ofKnown.filter((outcome) => outcome.startsWith(`${Code.Unauthenticated}`));
+  const wrong = ofKnown.filter((outcome) => String(outcome).startsWith(`${Code.Unauthenticated}`));
   expect(wrong.length).toBe(MAX_FAILURES.pair);
   expect(ofKnown.filter((outcome) => outcome === refused).length).toBe(6);
   expect(await outcomes(unknown)).toEqual(ofKnown);

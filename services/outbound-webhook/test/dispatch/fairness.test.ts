@@ -6,6 +6,8 @@ const BACKLOG_EVENTS = 5_000;
 const EVENTS_PER_MESSAGE = 200;
 /** More than the tests wait for deliveries to healthy endpoints. */
 const HUNG_FOR_MS = 30_000;
+/** Less than an attempt may take. */
+const OPEN_MS = 6_000;
 
 /** Counts the requests that a receiver is working on, by path and by workspace (the first part of the path). */
 class Census {
@@ -101,8 +103,8 @@ describe("fairness", () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out"], both, both, both] });
     const census = new Census();
     rig.receiver.behave((request, index) => {
-      // The first requests stay open until the caps are reached.
-      const delayMs = index < 3 * 5 ? 2_000 : 5 + (index % 4) * 5;
+      // The first requests stay open, so that the caps are reached, however busy the machine is.
+      const delayMs = index < 3 * 5 ? OPEN_MS : 5 + (index % 4) * 5;
       census.take(request.path, delayMs);
       return { delayMs };
     });
