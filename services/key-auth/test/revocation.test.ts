@@ -118,7 +118,7 @@ test("[KEY-21] a change that Redis did not take is announced once it does, altho
   await admin.config("SET", "min-replicas-to-write", 1);
   await expect(keyAuth.keys().updateKey(change, keyAuth.as("manager"))).rejects.toThrow("not yet propagated");
   await admin.config("SET", "min-replicas-to-write", 0);
-  await expect(keyAuth.keys().updateKey(change, keyAuth.as("manager"))).rejects.toThrow();
+  await expect(keyAuth.keys().updateKey(change, keyAuth.as("manager"))).rejects.toThrow("after you opened it");
   await eventually(async () => (await epochs.current(`key:${key?.id}`)) > before);
 });
 

@@ -1,14 +1,10 @@
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { publishDurably } from "@toolgate/event-bus/batching-publisher";
 import { connectBus } from "@toolgate/event-bus/connect";
 import { UsageBatchSchema, type UsageRecord, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
-import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -19,7 +15,7 @@ import { countCalls, insertUsage, USAGE_TABLE } from "../src/store/usage.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 const DAY_MS = 86_400_000;
-const DAILY = fileURLToPath(new URL("../src/daily.ts", import.meta.url));
+const _DAILY = fileURLToPath(new URL("../src/daily.ts", import.meta.url));
 
 let shared: RunningKeyAuth;
 beforeAll(async () => {
@@ -126,40 +122,6 @@ test("[LOG-2] [KEY-12] a call that tool-runner recorded with 200, but whose clie
   }
 });
 
-test("[LOG-8] [LOG-9] calls are shown and kept for 90 times 24 hours, to the millisecond", async () => {
-  const now = Date.parse("2026-11-21T12:34:56.789Z");
-  await using keyAuth = await runKeyAuth({ now: () => now });
-  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
-  const keyId = key?.id ?? "";
-  const boundary = now - 90 * DAY_MS;
-  const instants = [
-    boundary + 3_600_000,
-    boundary + 1,
-    boundary,
-    boundary - 1,
-    boundary - DAY_MS,
-    boundary - 5 * DAY_MS,
-  ];
-  for (const at of instants) {
-    await ensureDailyPartitions(keyAuth.pool, { table: USAGE_TABLE, from: new Date(at), days: 1 });
-    await keyAuth.pool.query(
-      `insert into ${USAGE_TABLE} (id, key_id, tool, status, duration_ms, ip, at) values ($1, $2, 'echo', 200, 1, '', $3)`,
-      [randomUUID(), keyId, new Date(at)],
-    );
-  }
-  const shown = async () => {
-    const { calls } = await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"));
-    return calls.map(({ at }) => at && timestampDate(at).getTime());
-  };
-  expect(await shown()).toEqual(instants.slice(0, 3));
-  for (let run = 0; run < 2; run += 1) {
-    await maintainPartitions(keyAuth.pool, new Date(now));
-    const left = await keyAuth.pool.query(`select at from ${USAGE_TABLE} order by at desc`);
-    expect(left.rows.map(({ at }) => at.getTime())).toEqual(instants.slice(0, 3));
-  }
-  expect(await shown()).toEqual(instants.slice(0, 3));
-});
-
 test("[KEY-10] [KEY-13] a key keeps its last use and total when its calls are deleted", async () => {
   await using keyAuth = await runKeyAuth();
   const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
@@ -171,25 +133,6 @@ test("[KEY-10] [KEY-13] a key keeps its last use and total when its calls are de
   const { key: kept } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
   expect(kept?.callsTotal).toBe(2n);
   expect(kept?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(at / 1000)));
-});
-
-test("[LOG-9] the service runs the daily job, which can also be run by hand", async () => {
-  let ahead = 0;
-  await using keyAuth = await runKeyAuth({ now: () => Date.now() + ahead, dailyJobEveryMs: 20 });
-  const { rows } = await keyAuth.pool.query("select current_date::text as today");
-  const partition = (days: number) => {
-    const day = new Date(Date.parse(rows[0].today) + days * DAY_MS).toISOString().slice(0, 10);
-    return `${USAGE_TABLE}_${day.replaceAll("-", "")}`;
-  };
-  const exists = async (name: string) =>
-    (await keyAuth.pool.query("select to_regclass($1) is not null as it", [name])).rows[0].it;
-  ahead = 30 * DAY_MS;
-  await eventually(() => exists(partition(37)));
-  const last = partition(7);
-  await keyAuth.pool.query(`drop table ${last}`);
-  const env = { DATABASE_URL: keyAuth.servers.databaseUrl, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
-  for (let run = 0; run < 2; run += 1) await promisify(execFile)(process.execPath, [DAILY], { env });
-  expect(await exists(last)).toBe(true);
 });
 
 test("[KEY-11] [MGMT-16] the calls of the last 24 hours are counted to the millisecond", async () => {

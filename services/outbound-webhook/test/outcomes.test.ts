@@ -54,6 +54,11 @@ const CASES: Case[] = [
   },
   { name: "[OUT-34] a response after 9 s is in time", behaviour: { delayMs: 9_000 }, expected: DELIVERED },
   {
+    name: "[OUT-34] a response after 12 s is late, and a timeout",
+    behaviour: { delayMs: 12_000 },
+    expected: { ...RETRYING, responseCode: 0, error: "timeout (headers)" },
+  },
+  {
     name: "[OUT] headers in time are a success, even if the body never ends",
     behaviour: { hang: "after-headers" },
     expected: DELIVERED,

@@ -26,8 +26,9 @@ export type PoolSettings = PoolLimits & {
 
 /** So many workspaces have a process at the same time. */
 export const DEFAULT_PROCESSES = 32;
+/** Also of one process of the sandbox service, for all tool-runners together. */
 export const MAX_PROCESSES = 512;
-/** With a few tools. */
+/** What a process takes with a few tools. */
 const PROCESS_BYTES = 40 * 1024 * 1024;
 
 /** How many processes the memory of this container, or of the machine, has room for: `max` at most. */

@@ -41,7 +41,8 @@ export async function checkProcesses(env: Env, members: readonly Member[], findi
     members.find(({ user }) => user.service === "tool-runner")?.env ?? {};
   const sandbox = async () => {
     const ask = async (at: string) => {
-      const answer = SANDBOX_ANSWERS[await sandboxStatus(at, SANDBOX_TOKEN, tls)];
+      const signal = AbortSignal.timeout(RESPONSE_MS);
+      const answer = SANDBOX_ANSWERS[await sandboxStatus(at, { token: SANDBOX_TOKEN, tls, signal })];
       if (answer) findings.add("processes", `sandbox at ${at} ${answer}`);
       return true;
     };

@@ -153,6 +153,7 @@ const components = createRoute({
   component: lazyRouteComponent(() => import("../pages/components/components-page.tsx"), "ComponentsPage"),
 });
 
+/** Those of managers and admins. */
 export const managerPages = managed.addChildren([
   builder,
   components,

@@ -10,6 +10,9 @@ export const MAX_TOOLS = 500;
 export const MAX_NETWORKS = 100;
 export const MAX_OVERLAP_S = 7 * 86_400;
 
+/** Its epoch keeps the copies of the key in memory current. */
+export const epochScope = (keyId: string) => `key:${keyId}`;
+
 export type KeyStatus = "active" | "revoked" | "expired";
 
 /** [KEY-8] A revoked key stays revoked when it expires. Expiry is computed, never stored. */

@@ -16,7 +16,7 @@ const INVALID_REPORTS: [field: string, change: Partial<ReportInit>][] = [
   ["event", { event: { case: undefined } }],
 ];
 
-/** Of each type one, and what its schema does not say: that all else conforms to it, `reported-events.test.ts` proves. */
+/** One of each type, and what no schema says. `reported-events.test.ts` proves that all else conforms to the schemas. */
 const INVALID_MESSAGES: [field: string, kind: Kind, change: Body][] = [
   ["inbox_message_received.thread", "firstMessage", { thread: undefined }],
   ["inbox_thread_status_changed.chat_id", "statusChanged", { chatId: "whatsapp:ada@example.com" }],

@@ -179,7 +179,7 @@ describe("the attempts of a delivery, one by one", () => {
     }
   });
 
-  it("[OUT-17] the debugger takes at most 256 KB", async () => {
+  it("[WMGMT] the debugger takes at most 256 KB", async () => {
     const { id: endpointId } = await rig.register("w-debug-mine", "/debug-mine");
     const request = { endpointId, body: Buffer.from("{}"), headers: "t=1,v1=0" };
     const manager = rig.deliveries({ workspaceId: "w-debug-mine" });

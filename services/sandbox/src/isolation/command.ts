@@ -14,15 +14,15 @@ export type Machine = {
 };
 
 /** Processes and threads; the engine has one for each core. */
-const MAX_PROCESSES = 256;
+const MAX_THREADS = 256;
 /** A child writes no files. */
 const MAX_FILE_BYTES = 64 * 1024;
 
 /**
  * When memory runs out, the kernel ends a child before anything else, and the services come first at the processors: the
  * endless loops of one workspace made the calls of others wait 1.7 s, and make them wait 17 ms with this. From 10 on, tools
- * would hardly run on a machine that is busy with something else.
- * A session has a priority of its own (autogroup in sched(7)), which an ordinary user may change every 100 ms.
+ * would hardly run on a machine that is busy with something else. A session has a priority of its own (autogroup in
+ * sched(7)), which an ordinary user may change every 100 ms.
  */
 const NICE = 7;
 const COME_AFTER_SERVICES = `set -e
@@ -86,7 +86,7 @@ export function isolated(
 
   if (has("limits")) wrapped.push("/usr/bin/prlimit", "--core=0", `--fsize=${MAX_FILE_BYTES}`);
   // Otherwise all processes of the service's user would count.
-  if (has("limits") && has("user") && (isRoot || countsByNamespace)) wrapped.push(`--nproc=${MAX_PROCESSES}`);
+  if (has("limits") && has("user") && (isRoot || countsByNamespace)) wrapped.push(`--nproc=${MAX_THREADS}`);
   // The shell sets variables.
   if (has("files")) wrapped.push("/usr/bin/env", "-i");
   // Last, because it refuses what the programs above need.

@@ -4,13 +4,14 @@
  *
  * - *no-new-privileges*: no program that it starts can give it more rights.
  * - *capabilities*: none.
- * - *limits*: its processes and the size of files that it writes; no core dumps; the first to end when memory runs out,
- *   and after the services at the processors. No limit on memory fits the engine, which reserves up to 500 MiB for each isolate: the
+ * - *limits*: its processes and the size of files that it writes; no core dumps; the first to end when memory runs out, and a
+ *   lower priority than the services. No limit on memory fits the engine, which reserves up to 500 MiB for each isolate: the
  *   child watches its resident memory.
  * - *network*: an empty network namespace.
  * - *processes*: it sees no process but its own.
  * - *files*: it sees only the system's programs and libraries, Node, its own sources and isolated-vm, all read-only.
- * - *seccomp*: a filter refuses the system calls in `seccomp/system-calls.ts`: it makes no processes, namespaces or sockets, signals no process, and changes no file.
+ * - *seccomp*: a filter refuses the system calls in `seccomp/system-calls.ts`: it makes no processes, namespaces or sockets,
+ *   signals no process, and changes no file.
  * - *user*: an unprivileged user of its own; for a service that is not root, a user namespace of its own.
  */
 export const LAYERS = [

@@ -11,7 +11,7 @@ import { SandboxRun, stopped } from "./run.ts";
 
 /** A workspace gets a further process when a run of it has waited this long. */
 const GROW_AFTER_MS = 50;
-/** A run waits so long for a process while none can be started. */
+/** While no process can be started, a run waits this long for one. */
 const START_WAIT_MS = 5_000;
 /** How the engine ends a process after a fatal error, nearly always because memory ran out. */
 const ENGINE_SIGNALS: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL", "SIGSEGV", "SIGBUS"]);
@@ -104,7 +104,7 @@ export class Runs {
     }
   }
 
-  /** Ends what has had its time. No process could be started since `failingSince`, if that is set. */
+  /** Ends runs whose time is over, and those that wait for a process while none could be started since `failingSince`. */
   expire(processes: Processes, failingSince: number | undefined): void {
     const now = this.#now();
     const isFailing = failingSince !== undefined && now - failingSince >= START_WAIT_MS;

@@ -35,12 +35,18 @@ function requestProcess(address: string, token: string, tls: ProcessTls | undefi
   return { session, stream: session.request({ ":method": "POST", authorization: `Bearer ${token}` }) };
 }
 
-/** The status with which the sandbox service answers such a request; rejects when it does not answer. */
-export async function sandboxStatus(address: string, token: string, tls: ProcessTls | undefined): Promise<number> {
+/**
+ * The status with which the sandbox service answers such a request; a process that it has started ends at once. Rejects when
+ * it does not answer before the signal fires.
+ */
+export async function sandboxStatus(
+  address: string,
+  { token, tls, signal }: { token: string; tls?: ProcessTls | undefined; signal: AbortSignal },
+): Promise<number> {
   const { session, stream } = requestProcess(address, token, tls);
   for (const each of [session, stream]) each.on("error", () => {});
   try {
-    const [headers] = await Promise.race([once(stream, "response"), once(session, "close")]);
+    const [headers] = await Promise.race([once(stream, "response", { signal }), once(session, "close")]);
     if (headers === undefined) throw new Error("it closes connections without an answer");
     return headers[":status"];
   } finally {

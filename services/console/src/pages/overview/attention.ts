@@ -17,12 +17,11 @@ import {
   missedText,
   unavailableText,
 } from "../../text/en/overview.ts";
+import { BUILDER_NAME } from "../builder/name.ts";
 import { nameOf, shortResult } from "../endpoints/endpoint-status.tsx";
 
 /** Services list this many of a kind. Endpoints are listed all. */
 const MAX_LISTED = 20;
-/** It has turns, but no page among the assistants. */
-const BUILDER = "@builder";
 
 /** A sentence about something that needs attention, and where it is put right. */
 export interface Item {
@@ -146,7 +145,8 @@ function chatItems({ failing, tokensPerDay, tokensToday }: GetChatOverviewRespon
       tone: "bad",
       subject: name,
       text: failingAssistantText(failures, lastAt ? clockText(timestampDate(lastAt), now) : ""),
-      ...(name === BUILDER
+      // It has no page among the assistants.
+      ...(name === BUILDER_NAME
         ? { fix: FIXES.models, to: "/models" }
         : { fix: FIXES.assistant, to: `/assistants/${encodeURIComponent(name)}` }),
       search: {},

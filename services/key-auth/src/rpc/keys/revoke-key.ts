@@ -5,6 +5,7 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
+import { epochScope } from "../../domain/key.ts";
 import { type KeyRow, lockKey, setRevoked } from "../../store/keys.ts";
 import { findLastAdmittedCall } from "../../store/usage.ts";
 import { noSuchKey } from "../errors.ts";
@@ -23,7 +24,7 @@ export const revokeKey: Handler<Context, typeof KeyService.method.revokeKey> = a
     await auditKey(client, { principal, action: "key.revoke", before, after, at });
     return after;
   });
-  await announceChange(context.epochs, `key:${row.id}`);
+  await announceChange(context.epochs, epochScope(row.id));
   const [calls, lastAcceptedAt] = await Promise.all([callsLast24h(context, [row.id]), lastAccepted(context, row)]);
   // Does not check the key's tools: a revocation must not depend on tool-runner.
   const key = keyMessage(row, { callsLast24h: calls.get(row.id) ?? 0, available: undefined }, context.now());

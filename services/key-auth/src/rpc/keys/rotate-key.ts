@@ -7,7 +7,7 @@ import { assertAnnounceable } from "@toolgate/service-host/announce";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { overlapEnd } from "../../domain/key.ts";
+import { epochScope, overlapEnd } from "../../domain/key.ts";
 import { findKey, lockKey, replaceSecret } from "../../store/keys.ts";
 import { noSuchKey } from "../errors.ts";
 import { checkedOverlap } from "./check-fields.ts";
@@ -20,7 +20,7 @@ export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = a
   const known = await findKey(context.pool, principal.workspaceId, request.keyId);
   if (!known) throw noSuchKey();
   const facts = await factsOf(context, known);
-  await assertAnnounceable(context.epochs, `key:${known.id}`);
+  await assertAnnounceable(context.epochs, epochScope(known.id));
   const secret = generateSecret();
   const row = await inTransaction(context.pool, async (client) => {
     const before = await lockKey(client, principal.workspaceId, request.keyId);
@@ -36,7 +36,7 @@ export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = a
     return after;
   });
   // From here on nothing may fail: the new secret is only in this response.
-  await raiseWithRetries(context.epochs, `key:${row.id}`);
+  await raiseWithRetries(context.epochs, epochScope(row.id));
   call.responseHeader.set("cache-control", "no-store");
   return { key: keyMessage(row, facts, context.now()), secret };
 };

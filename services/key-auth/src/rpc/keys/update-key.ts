@@ -6,6 +6,7 @@ import { editConflict } from "@toolgate/service-host/edit-conflict";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
+import { epochScope } from "../../domain/key.ts";
 import { type EditableFields, findKey, lockKey, updateKey as updateKeyRow } from "../../store/keys.ts";
 import { noSuchKey } from "../errors.ts";
 import { checkedExpiry, checkedLimit, checkedName, checkedNetworks, checkedTools } from "./check-fields.ts";
@@ -44,6 +45,6 @@ export const updateKey: Handler<Context, typeof KeyService.method.updateKey> = a
   });
   // Thrown after the transaction, so that its audit entry is committed.
   if (row === "revoked") throw new ConnectError("a revoked key cannot be edited", Code.FailedPrecondition);
-  await announceChange(context.epochs, `key:${row.id}`);
+  await announceChange(context.epochs, epochScope(row.id));
   return { key: keyMessage(row, facts, context.now()) };
 };
