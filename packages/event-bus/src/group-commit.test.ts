@@ -27,24 +27,6 @@ test("items added in one tick are one batch, and a single item is committed at t
   expect(items()).toEqual([[1, 2, 3], [4]]);
 });
 
-test("no more commits than allowed run at the same time; meanwhile the next one grows up to its limit", async () => {
-  const { group, batches, items } = rig({ maxInFlight: 1, maxItems: 2 });
-  void group.add(1);
-  await nextTick();
-  for (const item of [2, 3, 4]) {
-    void group.add(item);
-    await nextTick();
-  }
-  expect(items()).toEqual([[1]]);
-  batches[0]?.end();
-  await nextTick();
-  batches[1]?.end();
-  await nextTick();
-  expect(items()).toEqual([[1], [2, 3], [4]]);
-  expect(batches[1]?.openedAtMs).toBeLessThanOrEqual(performance.now());
-  expect(batches[1]?.openedAtMs).toBeGreaterThan(batches[0]?.openedAtMs ?? Number.NaN);
-});
-
 test("a commit that throws synchronously rejects its batch, and the next one is committed", async () => {
   let calls = 0;
   const group = createGroupCommit<number>({
@@ -83,24 +65,7 @@ test("more items or bytes than may wait are refused immediately, until there is 
   expect(alone.items()).toEqual([[11]]);
 });
 
-test("disposing commits the waiting items first; later ones are refused", async () => {
-  const committed: number[] = [];
-  const group = createGroupCommit<number>({
-    maxItems: 2,
-    maxInFlight: 1,
-    async commit(items) {
-      await nextTick();
-      committed.push(...items);
-    },
-  });
-  const adds = [1, 2, 3, 4, 5].map((item) => group.add(item));
-  await group[Symbol.asyncDispose]();
-  expect(committed).toEqual([1, 2, 3, 4, 5]);
-  await Promise.all(adds);
-  await expect(group.add(6)).rejects.toThrow("closed");
-});
-
-test("every item is committed exactly once, in the order of the adds, within all limits", async () => {
+test("every item is committed exactly once, in the order of the adds, within all limits; after the end none is", async () => {
   const limits = fc.record({
     maxItems: fc.integer({ min: 1, max: 5 }),
     maxBytes: fc.integer({ min: 1, max: 20 }),
@@ -143,6 +108,7 @@ test("every item is committed exactly once, in the order of the adds, within all
       expect(started.flatMap((batch) => batch.ids)).toEqual(outcomes.map((_, id) => id));
       const committed = started.flatMap((batch) => batch.ids.map(() => !batch.failed));
       expect(await Promise.all(outcomes)).toEqual(committed);
+      await expect(group.add({ id: 0, size: 1 })).rejects.toThrow("closed");
     }),
     { numRuns: 100 },
   );

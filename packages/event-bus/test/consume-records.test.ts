@@ -16,47 +16,6 @@ async function parkingDatabase() {
   return { pool, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-test("[LOG-2] records are handed over in batches and acknowledged, with one consumer for all replicas", async () => {
-  await using rig = await consumeRig();
-  await using database = await parkingDatabase();
-  const sent = Array.from({ length: 150 }, (_, index) => `record ${index}`);
-  await rig.publish(...sent);
-  const stopping = new AbortController();
-  const handled: string[] = [];
-  let batches = 0;
-  const replica = () =>
-    consumeRecords({
-      bus: rig.bus,
-      pool: database.pool,
-      schema: "subject",
-      durable: DURABLE,
-      filterSubject: SUBJECT,
-      signal: stopping.signal,
-      onError: (error) => rig.errors.push(error),
-      decode: (data) => [Buffer.from(data).toString()],
-      encode: (record) => Buffer.from(record),
-      async write(records) {
-        batches += 1;
-        handled.push(...records);
-      },
-    });
-  const replicas = [replica(), replica()];
-  try {
-    await eventually(async () => {
-      expect(handled.length).toBeGreaterThanOrEqual(sent.length);
-      expect(await rig.unfinished()).toBe(0);
-    });
-    const { config } = await rig.bus.jsm.consumers.info("RECORDS", DURABLE);
-    expect(config).toMatchObject({ max_ack_pending: 1_000, ack_wait: 30_000 * 1_000_000 });
-  } finally {
-    stopping.abort();
-    await Promise.all(replicas);
-  }
-  expect(handled.sort()).toEqual(sent.sort());
-  expect(batches).toBeLessThan(sent.length);
-  expect(rig.errors).toEqual([]);
-});
-
 test("[LOG-2] records that Postgres refuses for their data are parked one by one, as is a message that cannot be decoded, and the others are written", async () => {
   await using rig = await consumeRig();
   await using database = await parkingDatabase();

@@ -1,8 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { connectBus } from "../src/connect.ts";
-import { consumeMessages } from "../src/consumer-session.ts";
-import { consumeRig, DURABLE, numbers, SUBJECT } from "./consume-rig.ts";
+import { consumeRig, DURABLE, numbers } from "./consume-rig.ts";
 
 test("a message is acknowledged only after it was handled, and its ack deadline is extended during slow handling", async () => {
   await using rig = await consumeRig();
@@ -148,37 +147,4 @@ test("ends when the bus is closed, and immediately when the signal has fired bef
   await bus[Symbol.asyncDispose]();
   await done;
   await rig.consume({ signal: AbortSignal.abort(), handle: async () => {} });
-});
-
-test("single messages are acknowledged by their handler, which gets no more while it is busy", async () => {
-  await using rig = await consumeRig();
-  await rig.publish(...numbers(5));
-  const stop = new AbortController();
-  const gate = Promise.withResolvers<void>();
-  const taken: string[] = [];
-  const consumer = {
-    bus: rig.bus,
-    stream: "RECORDS",
-    durable: DURABLE,
-    filterSubject: SUBJECT,
-    maxMessages: 10,
-    ackWaitMs: 60_000,
-    maxAckPending: 100,
-    signal: stop.signal,
-    onError: (error: unknown) => rig.errors.push(error),
-  } as const;
-  const done = consumeMessages(consumer, (message) => {
-    taken.push(message.string());
-    message.ack();
-    return taken.length === 2 ? gate.promise : undefined;
-  });
-  await eventually(() => expect(taken.length).toBe(2));
-  await rig.bus.nc.flush();
-  expect(taken).toEqual(["0", "1"]);
-  gate.resolve();
-  await eventually(() => expect(taken.length).toBe(5));
-  await eventually(async () => expect(await rig.left()).toBe(0));
-  stop.abort();
-  await done;
-  expect(rig.errors).toEqual([]);
 });

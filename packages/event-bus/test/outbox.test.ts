@@ -1,4 +1,3 @@
-import type { Pool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { connectBus } from "../src/connect.ts";
@@ -15,25 +14,6 @@ test("an added event is committed, published, and deleted once it is settled", a
   expect(rig.receive(true)).toHaveLength(0);
   await eventually(async () => expect(await rig.rows()).toEqual([]));
   expect(rig.errors).toEqual([]);
-});
-
-test("1,000 events added in one tick are published once each, in few commits", async () => {
-  await using rig = await outboxRig();
-  let statements = 0;
-  const counting: Pool = Object.create(rig.pool, {
-    query: {
-      value(...query: Parameters<Pool["query"]>) {
-        if (String(query[0]).startsWith("insert")) statements += 1;
-        return rig.pool.query(...query);
-      },
-    },
-  });
-  const outbox = rig.outboxOn(rig.bus, counting);
-  const ids = Array.from({ length: 1_000 }, (_, index) => `evt_${index}`);
-  await Promise.all(ids.map((id, index) => outbox.add(eventOfTen(id, index))));
-  expect(statements).toBeLessThanOrEqual(10);
-  const received = rig.receive(false);
-  await eventually(() => expect(received.toSorted()).toEqual(ids.toSorted()));
 });
 
 test("an event whose publisher died after the commit is published by the sweeper of a replica", async () => {

@@ -32,24 +32,6 @@ function publishOnAndOn(bus: Bus) {
   };
 }
 
-test("every message whose publish resolved is in the stream once, over kills of the broker", async () => {
-  await using server = await testNats();
-  await using bus = await connectBus({ servers: server.url, name: "test" });
-  await ensureStreams(bus);
-  const publishing = publishOnAndOn(bus);
-  for (let round = 1; round <= 3; round += 1) {
-    const before = publishing.written.length;
-    await eventually(() => publishing.written.length > before + 40);
-    await server.kill();
-    await server.restart();
-  }
-  const before = publishing.written.length;
-  await eventually(() => publishing.written.length > before + 40);
-  await publishing.stop();
-  const stored = await storedMessages(bus, "RECORDS");
-  expect(stored.toSorted()).toEqual(publishing.written.toSorted());
-});
-
 test("a message that was written although its acknowledgement was lost is not written again", async () => {
   await using server = await testNats();
   await using proxy = await startTcpProxy(server.url);

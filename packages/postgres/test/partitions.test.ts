@@ -35,16 +35,6 @@ test("creates the requested days, also across the end of a month, and is safe to
   expect(await partitions(rig.pool)).toEqual(["call_20240228", "call_20240229", "call_20240301", "call_20240302"]);
 });
 
-test("several replicas may create them at the same time, also within transactions", async () => {
-  await using rig = await partitionedRig();
-  const make = { table: TABLE, from: day("2024-01-01"), days: 5 };
-  await Promise.all([
-    ...Array.from({ length: 4 }, () => ensureDailyPartitions(rig.another(), make)),
-    inTransaction(rig.another(), (client) => ensureDailyPartitions(client, make)),
-  ]);
-  expect((await partitions(rig.pool)).length).toBe(5);
-});
-
 test("rows go to the day of their time in UTC, in any session time zone", async () => {
   await using rig = await partitionedRig();
   const client = await rig.pool.connect();

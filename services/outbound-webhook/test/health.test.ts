@@ -25,14 +25,6 @@ describe("the health of endpoints", () => {
     }) as Promise<Health>;
   type Health = Awaited<ReturnType<typeof list>>["health"][number];
 
-  it("[OUT-11] a new endpoint has no backlog and no result", async () => {
-    const { id } = await rig.register("w-new", "/new");
-    const { endpoints, health } = await list("w-new");
-    expect(endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
-    expect(health).toMatchObject([{ endpointId: id, waiting: 0, waitingIsMore: false, inFlight: 0 }]);
-    expect(health[0]?.lastResult ?? health[0]?.lastFailure ?? health[0]?.oldestDueAt).toBeUndefined();
-  });
-
   it("[OUT-11] the list says how the last delivery ended and why the last failure failed", async () => {
     rig.receiver.behave(() => ({ status: 503 }));
     const { id } = await rig.register("w-result", "/result");

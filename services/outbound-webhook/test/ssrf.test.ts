@@ -5,7 +5,6 @@ import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/deliv
 import { createSystemResolver } from "@toolgate/safe-fetch/system-resolver";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type NameServer, startNameServer } from "@toolgate/testbed/name-server";
-import { startReceiver } from "@toolgate/testbed/receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
@@ -116,22 +115,4 @@ describe("targets", () => {
       expect(rig.receiver.connections).toBe(before);
     },
   );
-
-  it("[SSRF-5] [SSRF-6] a name is called at the address that was checked, with its own name for TLS", async () => {
-    await using receiver = await startReceiver({ tls: true, host: CALLABLE, port: rig.receiver.port });
-    const { name } = await saved("w-back");
-    zone.set(name, ["127.0.0.1"]);
-    await rig.report({ workspaceId: "w-back" });
-    expect(await attempted("w-back", 1)).toMatchObject({ error: "target address not allowed" });
-    zone.set(name, [CALLABLE]);
-    rig.clock.advance(MINUTE_MS);
-    rig.wake();
-    const { id } = await attempted("w-back", 2);
-    const { attemptLog } = await rig.deliveries({ workspaceId: "w-back" }).getDelivery({ deliveryId: id });
-    expect(attemptLog.map(({ error, address }) => [error, address])).toEqual([
-      ["target address not allowed", ""],
-      ["connection error: the certificate is not valid for this host", CALLABLE],
-    ]);
-    expect([receiver.connections, receiver.requests.length]).toEqual([1, 0]);
-  });
 });

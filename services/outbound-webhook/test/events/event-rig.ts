@@ -101,84 +101,12 @@ export function schemaErrors(body: Body): unknown {
   return validate(body) ? null : validate.errors;
 }
 
-export const REPORTS = {
-  firstMessage: {
-    case: "inboxMessageReceived",
-    value: {
-      thread: { chatId: "email:ada@example.com:7731", channel: "email", status: 1, isNew: true },
-      message: {
-        id: "msg-1",
-        subject: "Where is it?",
-        from: { name: "Ada", address: "ada@example.com" },
-        body: { case: "html", value: "<p>Hello,</p><p>where is <b>A-1001</b>?</p>" },
-        receivedAt: "2026-11-18T12:06:40+01:00",
-        attachments: [{ filename: "invoice.pdf", mimetype: "application/pdf", size: 48_211n }],
-      },
-    },
-  },
-  laterMessage: {
-    case: "inboxMessageReceived",
-    value: {
-      thread: { chatId: "whatsapp:+4930123456", channel: "whatsapp", status: 1, isNew: false },
-      message: {
-        id: "msg-2",
-        from: { name: "", address: "+4930123456" },
-        body: { case: "text", value: "Thanks <3" },
-        receivedAt: "2026-11-18T11:06:40.120Z",
-      },
-    },
-  },
-  statusChanged: {
-    case: "inboxThreadStatusChanged",
-    value: { chatId: "email:ada@example.com:7731", channel: "email", previousStatus: 2, status: 1, source: 3 },
-  },
-  taskCompleted: {
-    case: "scheduledTaskCompleted",
-    value: { task: "Nightly report", tool: "stock_report", durationMs: 1840 },
-  },
-  taskFailed: {
-    case: "scheduledTaskFailed",
-    value: {
-      task: "Nightly report",
-      tool: "stock_report",
-      durationMs: 30_012,
-      error: "no response\n    at run (t.js:3:7)",
-    },
-  },
-  publicTool: {
-    case: "publicToolSubmitted",
-    value: {
-      tool: "contact_form",
-      success: true,
-      origin: "https://shop.example.com/contact?token=x",
-      ip: "203.0.113.77",
-      webhookEvent: true,
-      argsJson: '{"email":"ada@example.com","user":{"Password":"x","_client":1},"_api_key":{"id":1}}',
-      resultJson: '{"success":true,"access_token":"t","tokens":3}',
-    },
-  },
-  connected: {
-    case: "socialConnected",
-    value: {
-      account: { id: "8812004", name: "Ada Example" },
-      connectedAt: timestampFromDate(new Date("2026-10-02T11:40:05Z")),
-    },
-  },
-  revoked: {
-    case: "socialRevoked",
-    value: {
-      ref: "partner-user-17",
-      account: { id: "8812004", name: "Ada Example" },
-      connectedAt: timestampFromDate(new Date("2026-10-02T11:40:05Z")),
-      reason: 2,
-    },
-  },
-} satisfies Record<string, Reported>;
-
-/** A report that `change` has modified. */
-export function changed(name: keyof typeof REPORTS, change: (message: Body) => void): Reported {
-  const report = create(EventReportSchema, { event: REPORTS[name] });
-  const copy = structuredClone(report.event) as Reported;
+/** The report of the catalogue's first example of this kind, which `change` may modify. */
+export function exampleOf(name: NonNullable<Reported["case"]>, change: (message: Body) => void = () => {}): Reported {
+  const example = EVENT_TYPES.find(({ report }) => report?.case === name)?.report?.example;
+  if (!example) throw new Error(`no example of ${name}`);
+  const { event } = create(EventReportSchema, { event: example });
+  const copy = structuredClone(event) as Reported;
   change(copy.value as Body);
   return copy;
 }

@@ -184,29 +184,27 @@ describe("events of tool runs", () => {
     expect(events.map(({ hop }) => hop)).toEqual(["1", "1"]);
   });
 
-  it("[EVT-30] [LOOP-1] command-line tests, hook runs and an assistant's runs for a hook send no tool.completed", async () => {
-    const forHook = { case: "chat", value: { ...CHAT.value, hop: 2 } } as Caller;
+  const forHook = { case: "chat", value: { ...CHAT.value, hop: 2 } } as Caller;
+  it.each<[title: string, callers: Caller[], tools: string[]]>([
+    [
+      "[EVT-30] [LOOP-1] command-line tests, hook runs and an assistant's runs for a hook send no tool.completed",
+      [TEST, HOOK, forHook],
+      ["reported"],
+    ],
+    [
+      "[EVT-29] a tool called by another tool sends no tool.completed, for any caller",
+      Object.values(CALLERS),
+      ["outer"],
+    ],
+    [
+      "[EVT-59] test mode sends neither tool.completed nor custom events",
+      [CHAT, TASK, PUBLIC, HOOK, TEST].map(inTestMode),
+      ["reported", "emits_below"],
+    ],
+  ])("%s", async (_title, callers, tools) => {
     const events = await reported(async () => {
-      for (const caller of [TEST, HOOK, forHook]) {
-        expect((await run(caller, "reported", { n: 1 })).outcome.case).toBe("resultJson");
-      }
-    });
-    expect(events).toEqual([]);
-  });
-
-  it("[EVT-29] a tool called by another tool sends no tool.completed, for any caller", async () => {
-    const events = await reported(async () => {
-      for (const caller of Object.values(CALLERS)) await run(caller, "outer", { n: 1 });
-    });
-    expect(events).toEqual([]);
-  });
-
-  it("[EVT-59] test mode sends neither tool.completed nor custom events", async () => {
-    const events = await reported(async () => {
-      for (const caller of [CHAT, TASK, PUBLIC, HOOK, TEST].map(inTestMode)) {
-        expect((await run(caller, "reported", { n: 1 })).outcome.case).toBe("resultJson");
-        expect((await run(caller, "emits_below", { n: 1 })).outcome.case).toBe("resultJson");
-      }
+      for (const caller of callers)
+        for (const tool of tools) expect((await run(caller, tool, { n: 1 })).outcome.case).toBe("resultJson");
     });
     expect(events).toEqual([]);
   });

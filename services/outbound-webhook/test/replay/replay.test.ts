@@ -154,23 +154,6 @@ describe("replay", () => {
     expect(again.toSorted()).toEqual([...events.slice(0, 3), met].map((event) => event.eventId).toSorted());
   });
 
-  it("[OUT] the bytes of an event that is sent days later are kept as long as its delivery", async () => {
-    const { id } = await rig.register("w-old", "/old");
-    const [eventId] = await skipped("w-old", id, [30]);
-    await advance(3 * DAY_MS);
-    const { replayId } = await client("w-old").startReplay({ endpointId: id, range: range(60) });
-    await finished("w-old", replayId);
-    const { rows } = await rig.pool.query(
-      `select d.event_created_at = d.created_at as copied, e.body
-       from outbound_webhook.delivery d
-       join outbound_webhook.event e on e.created_at = d.event_created_at and e.id = d.event_id
-       where d.event_id = $1`,
-      [eventId],
-    );
-    expect(rows).toMatchObject([{ copied: true }]);
-    expect(rows[0].body.equals(rig.requestsTo("/old")[0]?.body)).toBe(true);
-  });
-
   it("[OUT] the bytes of an old event are copied once for all replays of the next days", async () => {
     const { id } = await rig.register("w-copy", "/copy");
     const eventId = await rig.report({ workspaceId: "w-copy" });
