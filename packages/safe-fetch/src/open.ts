@@ -25,6 +25,9 @@ export type OpenResult =
     }
   | FetchFailure;
 
+/** Body bytes that wait for the reader before reading from the connection stops. */
+const MAX_WAITING_BYTES = 65_536;
+
 /**
  * One request from URL rules to the head of its response. Never rejects. `onEnd` is called once, when nothing of the request
  * is left: the body has ended, or there is none.
@@ -53,28 +56,41 @@ export async function open(
     clearTimeout(timer);
     onEnd();
   });
-  const parts = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   let left = request.maxResponseBytes;
-  let isFirst = true;
-  const stream = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      if (!isFirst) allow(request.idleMs);
-      isFirst = false;
-      try {
-        const { done, value: part } = await parts.next();
-        // The time that the reader takes until it asks for the next part does not count.
-        clearTimeout(timer);
-        if (done) return controller.close();
-        controller.enqueue(part.subarray(0, left));
-        left -= part.length;
-        if (left >= 0) return;
-        controller.error(new BodyCut("size"));
-        giveUp();
-      } catch {
-        controller.error(new BodyCut(stop.signal.reason ?? "connection"));
-      }
+  let stopped = false;
+  const cancel = () => {
+    stopped = true;
+    giveUp();
+  };
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        // By events: an iterator joins parts that have arrived together, and when a reader fails at the last of them, what it
+        // made of the others would be lost.
+        body.on("data", (part: Buffer) => {
+          if (stopped) return;
+          allow(request.idleMs);
+          controller.enqueue(part.subarray(0, left));
+          left -= part.length;
+          if (left < 0) {
+            controller.error(new BodyCut("size"));
+            cancel();
+          } else if ((controller.desiredSize ?? 0) <= 0) {
+            body.pause();
+            clearTimeout(timer);
+          }
+        });
+        body.once("end", () => stopped || controller.close());
+        body.once("error", () => controller.error(new BodyCut(stop.signal.reason ?? "connection")));
+      },
+      pull() {
+        if (!body.isPaused()) return;
+        body.resume();
+        allow(request.idleMs);
+      },
+      cancel,
     },
-    cancel: giveUp,
-  });
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING_BYTES }),
+  );
   return { kind: "response", status, headers, body: stream, timings: progress.done() };
 }
