@@ -9,7 +9,7 @@ const VERIFY = [
   "deploy/installation/test/{docs-site,overview-cost,encrypted-*,taken-port,bad-input/{boundary-values,random-input},compose/programs}.test.ts",
   "packages/{local-servers/test/*,event-bus/test/stream-replicas}.test.ts",
   "services/sandbox/test/{attacks,remote}/**/*.test.ts",
-  "services/*/test/**/{faults,platform-faults,kill,killed-*,takeover,cost,statement-cost,indexed-status}.test.ts",
+  "services/*/test/**/{faults,platform-faults,killed-*,takeover,cost,statement-cost,indexed-status}.test.ts",
 ];
 const isVerify = process.env.VERIFY === "1";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalIp, parseIp, shortIp } from "./ip-address.ts";
+import { canonicalIp, networkOf, parseIp, shortIp } from "./ip-address.ts";
 
 test.each([
   ["203.0.113.77", "203.0.113.0"],
@@ -27,6 +27,12 @@ test("[LOG] an address has one form, however it was written", () => {
   expect(canonicalIp("2001:DB8:0:0::1")).toBe("2001:db8::1");
   expect(canonicalIp("fe80::1%eth0")).toBe("fe80::1");
   expect(canonicalIp("not an address")).toBe("");
+});
+
+test("[IN] the addresses of an IPv6 /64 are one client, and so is an IPv4 address", () => {
+  expect(networkOf("2001:db8:0:1:ffff:ffff:ffff:ffff")).toBe(networkOf("2001:db8:0:1::"));
+  expect(networkOf("2001:db8:0:2::1")).not.toBe(networkOf("2001:db8:0:1::"));
+  expect(networkOf("192.0.2.1")).toBe("192.0.2.1");
 });
 
 test("[SSRF-19] every IPv6 form has the same bytes as the URL parser's canonical form", () => {

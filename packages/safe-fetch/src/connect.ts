@@ -1,6 +1,7 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { connect as connectTls, type SecureContext } from "node:tls";
+import { Connection } from "./connection.ts";
 import type { Progress } from "./progress.ts";
 import { literalAddress } from "./resolve.ts";
 import type { TargetUrl } from "./target-url.ts";
@@ -17,18 +18,18 @@ export async function connectPinned(
   target: TargetUrl,
   addresses: readonly string[],
   secureContext: SecureContext,
-  signal: AbortSignal,
   progress: Progress,
-): Promise<{ socket: Socket; address: string }> {
+): Promise<Connection> {
   let failure: unknown;
   for (const address of addresses.slice(0, MAX_CONNECT_ATTEMPTS)) {
     progress.phase = "connect";
     progress.timings.address = address;
     try {
-      return { socket: await connectOne(target, address, secureContext, signal, progress), address };
+      const socket = await connectOne(target, address, secureContext, progress);
+      return new Connection(target.url.origin, address, socket);
     } catch (error) {
       failure = error;
-      if (signal.aborted || progress.timings.connectMs !== null) break;
+      if (progress.signal.aborted || progress.timings.connectMs !== null) break;
     }
   }
   throw failure;
@@ -38,9 +39,9 @@ function connectOne(
   { url, host, port }: TargetUrl,
   address: string,
   secureContext: SecureContext,
-  signal: AbortSignal,
   progress: Progress,
 ): Promise<Socket> {
+  const { signal } = progress;
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const began = performance.now();

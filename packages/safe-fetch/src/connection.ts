@@ -3,19 +3,21 @@ import { performance } from "node:perf_hooks";
 import { Client, type Dispatcher } from "undici";
 import type { Progress } from "./progress.ts";
 
-/** Bounds of one connection: header block in bytes, and how long it may be idle, in milliseconds. */
-export type ConnectionLimits = { maxHeaderBytes: number; idleTimeoutMs: number };
-
 /** The head of a response, and its body, which fails when it is incomplete. */
 type Response = { status: number; headers: Record<string, string | string[]>; body: Dispatcher.ResponseData["body"] };
 
+/** Largest header block of a response, in bytes. */
+const MAX_HEADER_BYTES = 16_384;
+/** How long an idle connection is kept, in milliseconds; the server may announce a shorter time. */
+const IDLE_TIMEOUT_MS = 10_000;
 /** An idle connection is closed this long before the server would close it, so that no request is sent meanwhile. */
 const KEEP_ALIVE_MARGIN_MS = 1_500;
-/** Bytes that are read for one response, as a multiple of its allowed body: one-byte chunks take six times as many. */
+/**
+ * Bytes that are read for one response, interim (1xx) ones included, as a multiple of its allowed body: one-byte chunks take
+ * six times as many.
+ */
 const WIRE_FACTOR = 8;
 const WIRE_ALLOWANCE_BYTES = 65_536;
-/** Interim (1xx) responses that are accepted before the final one. */
-const MAX_INTERIM_RESPONSES = 8;
 
 /**
  * One HTTP/1.1 connection over a socket that is already connected to the pinned address. It carries one request at a
@@ -32,13 +34,11 @@ export class Connection {
   onClose: (() => void) | undefined = undefined;
   readonly #socket: Socket;
   readonly #client: Client;
-  readonly #maxHeaderBytes: number;
   #mayReadBytes = Number.POSITIVE_INFINITY;
 
-  constructor(origin: string, address: string, socket: Socket, limits: ConnectionLimits) {
+  constructor(origin: string, address: string, socket: Socket) {
     this.address = address;
     this.#socket = socket;
-    this.#maxHeaderBytes = limits.maxHeaderBytes;
     let handedOver = false;
     this.#client = new Client(origin, {
       allowH2: false,
@@ -46,9 +46,9 @@ export class Connection {
       pipelining: 1,
       headersTimeout: 0,
       bodyTimeout: 0,
-      maxHeaderSize: limits.maxHeaderBytes,
-      keepAliveTimeout: limits.idleTimeoutMs,
-      keepAliveMaxTimeout: limits.idleTimeoutMs,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      keepAliveTimeout: IDLE_TIMEOUT_MS,
+      keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
       keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
       connect: (_options, callback) => {
         const gone = handedOver;
@@ -63,13 +63,12 @@ export class Connection {
     });
   }
 
-  /** Sends one request and reads the head of its response. The signal closes the connection, also during the body. */
-  async request(
-    options: Dispatcher.RequestOptions,
-    maxBodyBytes: number,
-    signal: AbortSignal,
-    progress: Progress,
-  ): Promise<Response> {
+  /**
+   * Sends one request and reads the head of its response. The signal of `progress` closes the connection, also during the
+   * body.
+   */
+  async request(options: Dispatcher.RequestOptions, maxBodyBytes: number, progress: Progress): Promise<Response> {
+    const { signal } = progress;
     signal.throwIfAborted();
     progress.phase = "headers";
     const stop = () => {
@@ -77,24 +76,18 @@ export class Connection {
       this.close();
     };
     signal.addEventListener("abort", stop, { once: true });
-    this.#mayReadBytes =
-      this.#socket.bytesRead + this.#maxHeaderBytes + WIRE_FACTOR * maxBodyBytes + WIRE_ALLOWANCE_BYTES;
-    let interim = 0;
-    const onInfo = () => {
-      interim += 1;
-      if (interim > MAX_INTERIM_RESPONSES) this.#socket.destroy(new TooManyBytes());
-    };
+    this.#mayReadBytes = this.#socket.bytesRead + MAX_HEADER_BYTES + WIRE_FACTOR * maxBodyBytes + WIRE_ALLOWANCE_BYTES;
     const began = performance.now();
-    const { statusCode: status, headers, body } = await this.#client.request({ ...options, onInfo });
+    const { statusCode: status, headers, body } = await this.#client.request(options);
     progress.timings.firstByteMs = performance.now() - began;
     // Whoever reads the body learns of its errors; nobody does after giving it up.
     body.on("error", () => undefined);
     return { status, headers: headers as Response["headers"], body };
   }
 
-  /** The bytes that were sent and received so far. */
-  traffic(): { written: number; read: number } {
-    return { written: this.#socket.bytesWritten, read: this.#socket.bytesRead };
+  /** The bytes that were received so far. */
+  bytesRead(): number {
+    return this.#socket.bytesRead;
   }
 
   /** Whether another request may be sent. */

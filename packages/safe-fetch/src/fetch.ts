@@ -8,14 +8,8 @@ import { type SendRequest, send } from "./send.ts";
 import { createSystemResolver } from "./system-resolver.ts";
 import type { TargetScheme } from "./target-url.ts";
 
-/** Largest header block of a response, in bytes. */
-const MAX_RESPONSE_HEADER_BYTES = 16_384;
 /** Idle connections kept in all; the least recently used ones are closed first. */
 const MAX_IDLE_CONNECTIONS = 512;
-/** How long an idle connection is kept, in milliseconds; the server may announce a shorter time. */
-const IDLE_TIMEOUT_MS = 10_000;
-/** Longest deadline, in milliseconds; a longer one is cut to this. */
-const MAX_DEADLINE_MS = 600_000;
 
 /** What outgoing HTTP is restricted to. `allowList`: see `parseAllowList`, empty in production. */
 export type SafeFetchOptions = {
@@ -26,7 +20,6 @@ export type SafeFetchOptions = {
   /** Certificates (PEM) that are trusted as well as the usual authorities. */
   tls?: { ca: string | readonly string[] };
   maxIdleConnections?: number;
-  idleTimeoutMs?: number;
 };
 
 /**
@@ -57,10 +50,6 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
       options.tls === undefined ? {} : { ca: [...getCACertificates(), ...[options.tls.ca].flat()] },
     ),
     kept,
-    connectionLimits: {
-      maxHeaderBytes: MAX_RESPONSE_HEADER_BYTES,
-      idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
-    },
   };
   const underWay = new Map<AbortController, Promise<unknown>>();
   let disposed = false;
@@ -71,7 +60,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     const onAbort = () => stop.abort("aborted" satisfies StopReason);
     if (disposed || signal?.aborted) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
-    const timer = setTimeout(() => stop.abort("deadline" satisfies StopReason), Math.min(deadlineMs, MAX_DEADLINE_MS));
+    const timer = setTimeout(() => stop.abort("deadline" satisfies StopReason), deadlineMs);
     const end = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);

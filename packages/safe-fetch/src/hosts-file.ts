@@ -1,15 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 
-/** Largest hosts file that is read, in bytes; a larger one counts as empty. */
-export const MAX_HOSTS_FILE_BYTES = 1_048_576;
-
 /** The addresses of a name in the hosts file; empty when it is not there. Never rejects. */
 type HostsFile = (host: string) => Promise<readonly string[]>;
 
-type Known = { changedAtMs: number; bytes: number; addresses: ReadonlyMap<string, readonly string[]> };
+type Known = { changedAtMs: number; addresses: ReadonlyMap<string, readonly string[]> };
 
-const NO_FILE: Known = { changedAtMs: Number.NaN, bytes: 0, addresses: new Map() };
+const NO_FILE: Known = { changedAtMs: Number.NaN, addresses: new Map() };
 
 /** [RFC 6761] What these names mean when the file does not say. */
 const LOOPBACK = ["127.0.0.1", "::1"];
@@ -24,10 +21,8 @@ export function createHostsFile(path: string): HostsFile {
 }
 
 async function refreshed(path: string, known: Known): Promise<Known> {
-  const { mtimeMs: changedAtMs, size: bytes } = await stat(path);
-  if (known.changedAtMs === changedAtMs && known.bytes === bytes) return known;
-  const text = bytes > MAX_HOSTS_FILE_BYTES ? "" : await readFile(path, "utf8");
-  return { changedAtMs, bytes, addresses: parse(text) };
+  const { mtimeMs: changedAtMs } = await stat(path);
+  return known.changedAtMs === changedAtMs ? known : { changedAtMs, addresses: parse(await readFile(path, "utf8")) };
 }
 
 function parse(text: string): Map<string, string[]> {

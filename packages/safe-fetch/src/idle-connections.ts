@@ -36,23 +36,16 @@ export class IdleConnections implements Disposable {
     if (!connection.isOpen()) return;
     this.#idle.set(connection, key);
     connection.onClose = () => this.#idle.delete(connection);
-    if (this.#idle.size > this.#maxIdle) this.#closeOne();
+    const [oldest] = this.#idle.keys();
+    if (oldest === undefined || this.#idle.size <= this.#maxIdle) return;
+    // Its socket reports the end later.
+    this.#idle.delete(oldest);
+    oldest.close();
   }
 
   /** Closes all idle connections, and those that come later. */
   [Symbol.dispose](): void {
     this.#disposed = true;
     for (const connection of this.#idle.keys()) connection.close();
-  }
-
-  /** The oldest of the key that has most, so that one caller does not take the room of all others. */
-  #closeOne(): void {
-    const byKey = Map.groupBy(this.#idle.keys(), (connection) => this.#idle.get(connection));
-    const [largest] = [...byKey.values()].toSorted((a, b) => b.length - a.length);
-    const oldest = largest?.[0];
-    if (!oldest) return;
-    // Its socket reports the end later.
-    this.#idle.delete(oldest);
-    oldest.close();
   }
 }

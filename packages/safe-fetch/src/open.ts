@@ -38,14 +38,14 @@ export async function open(
   stop: AbortController,
   onEnd: () => void,
 ): Promise<OpenResult> {
-  const progress = new Progress();
+  const progress = new Progress(stop.signal);
   let timer: NodeJS.Timeout | undefined;
   const allow = (ms: number) => {
     clearTimeout(timer);
     timer = setTimeout(() => stop.abort("deadline"), ms);
   };
   allow(request.connectMs);
-  const reached = await reach(context, request, stop.signal, progress, () => allow(request.firstByteMs));
+  const reached = await reach(context, request, progress, () => allow(request.firstByteMs));
   if (reached.kind !== "response") {
     clearTimeout(timer);
     onEnd();
@@ -65,7 +65,8 @@ export async function open(
   const stream = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        // By events, because an iterator joins parts that have arrived together.
+        // By events: an iterator joins parts that have arrived together, and when a reader fails at the last of them, what it
+        // made of the others would be lost.
         body.on("data", (part: Buffer) => {
           if (stopped) return;
           allow(request.idleMs);

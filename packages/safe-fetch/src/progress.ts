@@ -8,8 +8,9 @@ import {
   type Timings,
 } from "./result.ts";
 
-/** How far a request has come: the phase under way, and the timings of those that are done. */
+/** How far a request has come: the phase under way, and the timings of those that are done. `signal` stops it. */
 export class Progress {
+  readonly signal: AbortSignal;
   phase: Phase = "dns";
   readonly timings: Timings = {
     dnsMs: null,
@@ -22,6 +23,10 @@ export class Progress {
   };
   readonly #began = performance.now();
 
+  constructor(signal: AbortSignal) {
+    this.signal = signal;
+  }
+
   elapsedMs(): number {
     return performance.now() - this.#began;
   }
@@ -32,13 +37,13 @@ export class Progress {
   }
 
   /** The result of a request that was stopped, or that failed with this error. */
-  failed(error: unknown, signal: AbortSignal): FetchFailure {
+  failed(error: unknown): FetchFailure {
     const timings = this.done();
-    if (!signal.aborted) {
+    if (!this.signal.aborted) {
       const code = this.phase === "dns" ? "dns" : classifyFailure(error, this.phase === "tls");
       return { kind: "connection-error", code, message: failureMessage(code), timings };
     }
-    const reason: StopReason = signal.reason;
+    const reason: StopReason = this.signal.reason;
     return reason === "deadline" ? { kind: "timeout", phase: this.phase, timings } : { kind: "aborted", timings };
   }
 }

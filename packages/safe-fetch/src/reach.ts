@@ -2,16 +2,13 @@ import type { SecureContext } from "node:tls";
 import type { Dispatcher } from "undici";
 import type { AllowList } from "./allow-list.ts";
 import { connectPinned } from "./connect.ts";
-import { Connection, type ConnectionLimits } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { IdleConnections } from "./idle-connections.ts";
 import type { Progress } from "./progress.ts";
 import { type FetchMethod, refuseRequest } from "./request-rules.ts";
 import { checkTarget, literalAddress, type Resolver } from "./resolve.ts";
 import type { FetchFailure } from "./result.ts";
 import { parseTargetUrl, type TargetRules, type TargetUrl } from "./target-url.ts";
-
-/** How many kept connections one request may find closed before it opens its own. */
-const MAX_STALE_CONNECTIONS = 3;
 
 /** What a customer may be told when the address check refuses. [SSRF] */
 const ADDRESS_NOT_ALLOWED = "target address not allowed";
@@ -26,13 +23,12 @@ export type RequestBasics = {
   workspaceId: string;
   /** Body bytes after which reading stops. */
   maxResponseBytes: number;
-  /** Requests with the same key may follow each other on one connection; without a key the connection is used once. */
-  reuseKey?: string;
   /**
-   * Whether the request may be sent a second time when a kept connection turns out to have been closed by the other
-   * side before it responded. Default: GET, HEAD and OPTIONS only.
+   * Requests with the same key may follow each other on one connection; without a key the connection is used once. Only for
+   * requests that may be repeated: one is sent again when a kept connection turns out to have been closed by the other side
+   * before a byte of the response came.
    */
-  repeatable?: boolean;
+  reuseKey?: string;
   signal?: AbortSignal | undefined;
 };
 
@@ -42,7 +38,6 @@ export type ReachContext = {
   allowList: AllowList;
   secureContext: SecureContext;
   kept: IdleConnections;
-  connectionLimits: ConnectionLimits;
 };
 
 /** A response whose body is still to be read to its end, or given up. */
@@ -61,7 +56,6 @@ type Reached = {
 export async function reach(
   context: ReachContext,
   request: RequestBasics,
-  signal: AbortSignal,
   progress: Progress,
   onConnected?: () => void,
 ): Promise<Reached | FetchFailure> {
@@ -72,57 +66,70 @@ export async function reach(
   if (refusal !== undefined) return refuse("request", refusal);
   const target = parseTargetUrl(request.url, rules);
   if (!target.ok) return { ...refuse("url", "target URL not allowed"), url: target.reason };
-  const checked = await checkTarget(target, { ...context, workspaceId: request.workspaceId, signal });
+  const checked = await checkTarget(target, {
+    ...context,
+    workspaceId: request.workspaceId,
+    signal: progress.signal,
+  });
   if (literalAddress(target.host) === undefined) progress.timings.dnsMs = progress.elapsedMs();
   if (!checked.ok && checked.reason === "blocked") return refuse("address", ADDRESS_NOT_ALLOWED);
-  if (!checked.ok) return progress.failed(undefined, signal);
+  if (!checked.ok) return progress.failed(undefined);
+  const exchange: Exchange = { context, request, target, progress, onConnected };
   try {
-    return await exchange(context, request, target, checked.addresses, signal, progress, onConnected);
+    return await sendTo(checked.addresses, exchange);
   } catch (error) {
-    return progress.failed(error, signal);
+    return progress.failed(error);
   }
 }
 
-async function exchange(
-  context: ReachContext,
-  request: RequestBasics,
-  target: TargetUrl,
-  addresses: readonly string[],
-  signal: AbortSignal,
-  progress: Progress,
-  onConnected?: () => void,
-): Promise<Reached> {
-  const { secureContext, connectionLimits } = context;
-  const { reuseKey } = request;
-  const key = reuseKey === undefined ? undefined : `${target.url.origin} ${reuseKey}`;
-  for (let attempt = 0; ; attempt++) {
-    const kept = key === undefined || attempt >= MAX_STALE_CONNECTIONS ? undefined : context.kept.take(key, addresses);
-    let connection = kept;
-    if (connection === undefined) {
-      const { socket, address } = await connectPinned(target, addresses, secureContext, signal, progress);
-      connection = new Connection(target.url.origin, address, socket, connectionLimits);
-    }
-    const used = connection;
-    progress.timings.address = used.address;
-    progress.timings.reused = kept !== undefined;
-    onConnected?.();
-    const before = used.traffic();
+/** A request whose target has been checked. */
+type Exchange = {
+  context: ReachContext;
+  request: RequestBasics;
+  target: TargetUrl;
+  progress: Progress;
+  onConnected: (() => void) | undefined;
+};
+
+async function sendTo(addresses: readonly string[], exchange: Exchange): Promise<Reached> {
+  const { context, request, target, progress } = exchange;
+  const key = request.reuseKey === undefined ? undefined : `${target.url.origin} ${request.reuseKey}`;
+  const kept = key === undefined ? undefined : context.kept.take(key, addresses);
+  if (kept) {
+    progress.timings.reused = true;
+    const readBefore = kept.bytesRead();
     try {
-      const response = await used.request(toOptions(request, target), request.maxResponseBytes, signal, progress);
-      response.body.once("end", () => {
-        if (key === undefined) used.close();
-        else if (!used.isSending()) context.kept.put(key, used);
-        else setImmediate(keepUnlessSending, context.kept, key, used);
-      });
-      const giveUp = () => {
-        response.body.destroy();
-        used.close();
-      };
-      return { kind: "response", ...response, giveUp };
+      return await sendOver(kept, key, exchange);
     } catch (error) {
-      used.close();
-      if (kept === undefined || signal.aborted || !mayRepeat(before, used.traffic(), request)) throw error;
+      if (progress.signal.aborted || kept.bytesRead() > readBefore) throw error;
+      progress.timings.reused = false;
     }
+  }
+  return sendOver(await connectPinned(target, addresses, context.secureContext, progress), key, exchange);
+}
+
+async function sendOver(
+  connection: Connection,
+  key: string | undefined,
+  { context, request, target, progress, onConnected }: Exchange,
+): Promise<Reached> {
+  progress.timings.address = connection.address;
+  onConnected?.();
+  try {
+    const response = await connection.request(toOptions(request, target), request.maxResponseBytes, progress);
+    response.body.once("end", () => {
+      if (key === undefined) connection.close();
+      else if (!connection.isSending()) context.kept.put(key, connection);
+      else setImmediate(keepUnlessSending, context.kept, key, connection);
+    });
+    const giveUp = () => {
+      response.body.destroy();
+      connection.close();
+    };
+    return { kind: "response", ...response, giveUp };
+  } catch (error) {
+    connection.close();
+    throw error;
   }
 }
 
@@ -143,14 +150,4 @@ function toOptions(request: RequestBasics, { url }: TargetUrl): Dispatcher.Reque
     body: request.body ?? null,
     ...(request.reuseKey === undefined ? { reset: true } : {}),
   };
-}
-
-type Traffic = ReturnType<Connection["traffic"]>;
-
-/** A request that was not written may be sent again; one that was, only if the caller allows it and no byte came back. */
-function mayRepeat(before: Traffic, after: Traffic, request: RequestBasics): boolean {
-  if (after.read > before.read) return false;
-  return (
-    after.written === before.written || (request.repeatable ?? ["GET", "HEAD", "OPTIONS"].includes(request.method))
-  );
 }

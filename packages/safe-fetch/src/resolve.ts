@@ -35,11 +35,7 @@ export async function checkTarget(
 ): Promise<CheckedTarget> {
   const literal = literalAddress(target.host);
   if (literal !== undefined) return judge(target, [literal], allowList);
-  if (signal?.aborted) return { ok: false, reason: "aborted" };
-  const addresses = await orAborted(
-    find(() => resolver(target.host, workspaceId)),
-    signal,
-  );
+  const addresses = await lookUp(resolver(target.host, workspaceId), signal);
   if (addresses === "aborted") return { ok: false, reason: "aborted" };
   return judge(target, addresses, allowList);
 }
@@ -60,26 +56,20 @@ function judge(
   return allowed ? { ok: true, addresses } : { ok: false, reason: "blocked" };
 }
 
-/** What the resolver found (nothing when it failed), or "aborted" as soon as the signal fires. */
-function orAborted(
-  found: Promise<readonly string[]>,
+/** What a lookup finds, nothing when it fails; "aborted" as soon as the signal fires. */
+async function lookUp(
+  lookup: Promise<readonly string[]>,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[] | "aborted"> {
-  if (signal === undefined) return found;
-  return new Promise((resolve) => {
-    const onAbort = () => resolve("aborted");
-    signal.addEventListener("abort", onAbort, { once: true });
-    void found.then((addresses) => {
-      signal.removeEventListener("abort", onAbort);
-      resolve(addresses);
-    });
-  });
-}
-
-async function find(lookUp: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  const aborted = Promise.withResolvers<"aborted">();
+  const onAbort = () => aborted.resolve("aborted");
+  signal?.addEventListener("abort", onAbort);
+  if (signal?.aborted) onAbort();
   try {
-    return await lookUp();
+    return await Promise.race([aborted.promise, lookup]);
   } catch {
     return [];
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
   }
 }

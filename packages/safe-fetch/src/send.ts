@@ -17,8 +17,8 @@ export async function send(
   stop: AbortController,
 ): Promise<SafeFetchResult> {
   const { bodyDeadlineMs, maxResponseBytes } = request;
-  const progress = new Progress();
-  const reached = await reach(context, request, stop.signal, progress);
+  const progress = new Progress(stop.signal);
+  const reached = await reach(context, request, progress);
   if (reached.kind !== "response") return reached;
   const { status, headers, body, giveUp } = reached;
   const timer = bodyDeadlineMs === undefined ? undefined : setTimeout(() => stop.abort("deadline"), bodyDeadlineMs);

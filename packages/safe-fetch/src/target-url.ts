@@ -11,7 +11,6 @@ export type TargetScheme = "https:" | "http:";
 export type TargetRules = {
   applicationHosts: readonly string[];
   schemes: readonly TargetScheme[];
-  maxLength?: number;
 };
 
 /** Why a URL is refused. */
@@ -40,7 +39,6 @@ const LONG_LABEL = /[^.]{64}/;
 const FORBIDDEN = /[\s\p{Cc}\p{Zl}\p{Zp}\\]/u;
 const SHAPE = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#]+)/i;
 const HOST_PORT = /^(.*?)(?::([0-9]*))?$/;
-const SIMPLE_HOST = /^[a-z0-9.-]*[a-z0-9]$/;
 const DEFAULT_PORT = { "https:": 443, "http:": 80 };
 
 /**
@@ -50,8 +48,7 @@ const DEFAULT_PORT = { "https:": 443, "http:": 80 };
  * dropped. Where the host resolves to is checked by `checkTarget`. Never throws. [SSRF-1..3]
  */
 export function parseTargetUrl(text: string, rules: TargetRules): TargetUrl | { ok: false; reason: TargetUrlFailure } {
-  const maxLength = rules.maxLength ?? MAX_URL_CHARS;
-  if (text.length > maxLength) return refuse("too-long");
+  if (text.length > MAX_URL_CHARS) return refuse("too-long");
   if (FORBIDDEN.test(text) || !text.isWellFormed()) return refuse("forbidden-character");
   const shape = SHAPE.exec(text);
   if (shape === null) return refuse("malformed");
@@ -71,12 +68,12 @@ export function parseTargetUrl(text: string, rules: TargetRules): TargetUrl | { 
   const url = URL.parse(`${scheme}//${host}:${port}${text.slice(shape[0].length)}`);
   if (url === null || url.hostname !== host) return refuse("malformed");
   url.hash = "";
-  return url.href.length > maxLength ? refuse("too-long") : { ok: true, url, host, port };
+  return url.href.length > MAX_URL_CHARS ? refuse("too-long") : { ok: true, url, host, port };
 }
 
 /** Application hosts come from configuration, so a port, upper case and a trailing dot are taken off. */
 function ownHost(text: string): string | undefined {
-  return SIMPLE_HOST.test(text) ? text : normalizeHost(text.replace(/:[0-9]+$/, ""));
+  return normalizeHost(text.replace(/:[0-9]+$/, ""));
 }
 
 function refuse(reason: TargetUrlFailure): { ok: false; reason: TargetUrlFailure } {

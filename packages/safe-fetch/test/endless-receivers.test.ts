@@ -57,9 +57,7 @@ test("[OUT] endless bytes after the response are not read, and their connection 
   await using receiver = await rawReceiver(flood.onSocket);
   await using safeFetch = loopbackFetch();
   for (let sent = 1; sent <= 3; sent++) {
-    const result = await safeFetch.send(
-      post(`http://127.0.0.1:${receiver.port}/`, { reuseKey: "k", repeatable: true }),
-    );
+    const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { reuseKey: "k" }));
     expect(result).toMatchObject({ kind: "response", status: 200, body: Buffer.from("ok") });
     await eventually(() => receiver.open.size === 0);
     expect(receiver.opened()).toBe(sent);

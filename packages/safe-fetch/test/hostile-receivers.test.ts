@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Socket } from "node:net";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
@@ -47,7 +46,7 @@ test.each([
   ["closes without a word", (socket: Socket) => socket.destroy(), "closed"],
   ["closes in the middle of the headers", (socket: Socket) => socket.end(`${HEAD}x: y`), "closed"],
   ["resets", (socket: Socket) => socket.resetAndDestroy(), "closed"],
-  ["does not speak HTTP", respondWith("SSH-2.0-OpenSSH_9.9\r\n\r\n"), "protocol"],
+  ["speaks first, in another protocol", (socket: Socket) => socket.write("220 mail.example ESMTP\r\n"), "protocol"],
   ["sends two content lengths", respondWith(`${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\nab`), "protocol"],
   [
     "sends length and chunks",
@@ -59,21 +58,10 @@ test.each([
   expect(await sendTo(onSocket)).toMatchObject({ kind: "connection-error", code });
 });
 
-test("[OUT-38] a receiver that speaks first, in another protocol, is a connection error", async () => {
-  const result = await sendTo((socket) => socket.write("220 mail.example ESMTP\r\n"));
-  expect(result).toMatchObject({ kind: "connection-error", code: "protocol" });
-});
-
 test("[OUT-33] a receiver that closes in the middle of the body has still responded", async () => {
   const onSocket = (socket: Socket) => socket.once("data", () => socket.end(`${HEAD}content-length: 10\r\n\r\nabc`));
   const result = await sendTo(onSocket);
   expect(result).toMatchObject({ kind: "response", status: 200, truncated: "connection", body: Buffer.from("abc") });
-});
-
-test("[OUT] a body without length, ended by closing, is complete", async () => {
-  const onSocket = (socket: Socket) => socket.once("data", () => socket.end(`${HEAD}\r\nall of it`));
-  const result = await sendTo(onSocket);
-  expect(result).toMatchObject({ kind: "response", truncated: false, body: Buffer.from("all of it") });
 });
 
 test("[OUT] hostile header names come through as data", async () => {
@@ -90,21 +78,10 @@ test("[OUT] hostile header names come through as data", async () => {
 
 test("[OUT-42] a redirect is a response and is not followed", async () => {
   await using inner = await httpReceiver((_request, response) => response.end());
-  for (const status of [301, 302, 307, 308]) {
-    const location = `http://127.0.0.1:${inner.port}/latest/meta-data`;
-    const result = await sendTo(
-      respondWith(`HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`),
-    );
-    expect(result).toMatchObject({ kind: "response", status, headers: { location } });
-  }
+  const location = `http://127.0.0.1:${inner.port}/latest/meta-data`;
+  const response = `HTTP/1.1 307 Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`;
+  expect(await sendTo(respondWith(response))).toMatchObject({ kind: "response", status: 307, headers: { location } });
   expect(inner.opened()).toBe(0);
-});
-
-test("[OUT-14] tiny chunks in great number are one body", async () => {
-  const result = await sendTo(
-    respondWith(`${HEAD}transfer-encoding: chunked\r\n\r\n${"1\r\nz\r\n".repeat(5_000)}0\r\n\r\n`),
-  );
-  expect(result.kind === "response" && result.truncated === false && result.body.toString()).toBe("z".repeat(5_000));
 });
 
 test("[OUT-38] a closed port is refused", async () => {
@@ -130,16 +107,4 @@ test("[OUT-34] a signal ends a send that waits, and disposing ends the others", 
   expect((await safeFetch.send(post(url))).kind).toBe("aborted");
   await eventually(() => receiver.open.size === 0);
   expect(receiver.opened()).toBe(2);
-});
-
-test("[OUT-33] an early response to a large body is a response", async () => {
-  await using receiver = await httpReceiver((request, response) => {
-    response.writeHead(413, { connection: "close" });
-    response.end("too much");
-    once(request, "close").catch(() => undefined);
-    request.resume();
-  });
-  await using safeFetch = loopbackFetch();
-  const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { body: Buffer.alloc(1_000_000) }));
-  expect(result).toMatchObject({ kind: "response", status: 413 });
 });

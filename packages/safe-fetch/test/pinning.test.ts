@@ -1,27 +1,7 @@
 import { expect, test } from "vitest";
-import { ALLOW_NOTHING } from "../src/allow-list.ts";
-import { checkTarget, type Resolver } from "../src/resolve.ts";
-import { parseTargetUrl } from "../src/target-url.ts";
-import { certificateFor, httpReceiver, httpsReceiver, rawReceiver } from "./receivers.ts";
+import type { Resolver } from "../src/resolve.ts";
+import { certificateFor, httpReceiver, httpsReceiver } from "./receivers.ts";
 import { loopbackFetch, post } from "./sending.ts";
-
-const rules = { applicationHosts: [], schemes: ["https:", "http:"] as const };
-
-test("[SSRF-5] a name that turns private between saving and sending is refused, and nothing is connected", async () => {
-  await using receiver = await httpReceiver((_request, response) => response.end());
-  const answers = [["8.8.8.8"], ["127.0.0.1"]];
-  const resolver = async () => answers.shift() ?? [];
-  const url = `http://rebind.example.net:${receiver.port}/`;
-  const target = parseTargetUrl(url, rules);
-  if (!target.ok) throw new Error("unexpected");
-  expect((await checkTarget(target, { resolver, workspaceId: "w", allowList: ALLOW_NOTHING })).ok).toBe(true);
-
-  await using safeFetch = loopbackFetch({ resolver, allowList: [] });
-  const result = await safeFetch.send(post(url));
-  expect(result).toMatchObject({ kind: "refused", code: "address", reason: "target address not allowed" });
-  expect(result.timings.address).toBeNull();
-  expect(receiver.opened()).toBe(0);
-});
 
 test("[SSRF-5] a kept connection is checked too: when the name turns private, the send is refused", async () => {
   await using receiver = await httpReceiver((_request, response) => response.end());
@@ -35,64 +15,11 @@ test("[SSRF-5] a kept connection is checked too: when the name turns private, th
   expect([receiver.opened(), other.opened()]).toEqual([0, 1]);
 });
 
-test("[SSRF-6] each send makes one lookup, connects to the checked address, and sends the name as Host", async () => {
-  const hosts: (string | undefined)[] = [];
-  await using receiver = await httpReceiver((request, response) => {
-    hosts.push(request.headers.host);
-    response.end(request.socket.localAddress);
-  }, "127.0.0.2");
-  let lookups = 0;
-  const resolver = async () => {
-    lookups++;
-    return ["127.0.0.2"];
-  };
-  await using safeFetch = loopbackFetch({ resolver });
-  const result = await safeFetch.send(post(`http://Hooks.example.net.:${receiver.port}/x`));
-  expect(result.kind === "response" && result.body.toString()).toBe("127.0.0.2");
-  expect(result.timings).toMatchObject({ address: "127.0.0.2", reused: false, tlsMs: null });
-  expect(result.timings.dnsMs).toBeTypeOf("number");
-  expect(hosts).toEqual([`hooks.example.net:${receiver.port}`]);
-  expect(lookups).toBe(1);
-});
-
 test("[SSRF-6] when TCP to the first checked address fails, the next checked one is used", async () => {
   await using receiver = await httpReceiver((_request, response) => response.end(), "127.0.0.3");
   await using safeFetch = loopbackFetch({ resolver: async () => ["127.0.0.2", "127.0.0.3"] });
   const result = await safeFetch.send(post(`http://hooks.example.net:${receiver.port}/`));
   expect(result).toMatchObject({ kind: "response", timings: { address: "127.0.0.3" } });
-});
-
-test("[SSRF-4] one private address next to a public one is refused at send", async () => {
-  await using safeFetch = loopbackFetch({ resolver: async () => ["8.8.8.8", "10.0.0.1"] });
-  expect(await safeFetch.send(post("https://hooks.example.net/"))).toMatchObject({ kind: "refused", code: "address" });
-});
-
-test.each([
-  "http://127.0.0.1:9/",
-  "http://[::1]:9/",
-  "http://[::ffff:127.0.0.1]:9/",
-  "http://[::127.0.0.1]:9/",
-  "http://169.254.169.254/latest/meta-data",
-  "http://[fd00:ec2::254]/",
-  "http://[64:ff9b::7f00:1]/",
-  "http://[2002:7f00:1::]/",
-  "http://0.0.0.0:9/",
-  "http://localhost:9/",
-])("[SSRF-5] %s is refused without an allow-list", async (url) => {
-  await using safeFetch = loopbackFetch({ allowList: [] });
-  expect(await safeFetch.send(post(url))).toMatchObject({ kind: "refused", code: "address" });
-});
-
-test("[SSRF-2] [SSRF-3] URL rules apply at send too", async () => {
-  await using safeFetch = loopbackFetch({ schemes: ["https:"] });
-  for (const [url, reason] of [
-    ["https://app.example.com/", "application-host"],
-    ["https://a:b@hooks.example.net/", "userinfo"],
-    ["http://hooks.example.net/", "scheme"],
-    ["https://127.1/", "host"],
-  ] as const) {
-    expect(await safeFetch.send(post(url))).toMatchObject({ kind: "refused", code: "url", url: reason });
-  }
 });
 
 test("[SSRF] the caller cannot name another host or frame the message", async () => {
@@ -159,15 +86,6 @@ test("[SSRF] TLS: an address as host is checked against the addresses of the cer
   await using wrong = await httpsReceiver((_request, response) => response.end(), other);
   await using trusting = loopbackFetch({ tls: { ca: other.cert } });
   expect(await trusting.send(post(`https://127.0.0.1:${wrong.port}/`))).toMatchObject({ code: "certificate" });
-});
-
-test("[OUT-38] a server that does not speak TLS is a TLS failure", async () => {
-  await using rude = await rawReceiver((socket) => socket.end("HTTP/1.1 400 Bad\r\n\r\n"));
-  await using safeFetch = loopbackFetch();
-  expect(await safeFetch.send(post(`https://127.0.0.1:${rude.port}/`))).toMatchObject({
-    kind: "connection-error",
-    code: "tls",
-  });
 });
 
 test("[SSRF] a name is looked up for the workspace whose request it is", async () => {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
@@ -50,6 +51,8 @@ async function readCut(result: OpenResult): Promise<{ text: string; reason: stri
 }
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+const endIn = (text: string) => (socket: Socket) =>
+  void socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n${text}`));
 
 test("[SSRF-6] a body is read while it arrives", async () => {
   let response: ServerResponse | undefined;
@@ -82,7 +85,7 @@ test("a connection with a complete body is used again, and one whose body was ca
   const [socket] = receiver.open;
   socket?.destroy();
   await eventually(() => receiver.open.size === 0);
-  const third = await safeFetch.open({ ...request, repeatable: true });
+  const third = await safeFetch.open(request);
   expect(receiver.opened()).toBe(2);
   await bodyOf(third).cancel();
   await eventually(() => receiver.open.size === 0);
@@ -101,13 +104,14 @@ test.concurrent.each([
 });
 
 test.concurrent.each([
-  ["no first byte", HEAD, { firstByteMs: SHORT_MS }, ""],
-  ["a stall between two parts", `${HEAD}abc`, { idleMs: SHORT_MS }, "abc"],
-  ["no end before the deadline", `${HEAD}abc`, { deadlineMs: SHORT_MS }, "abc"],
-])("[OUT-34] %s cuts the body, and closes the connection", async (_title, head, changes, text) => {
-  await using receiver = await rawReceiver(respondWith(head));
+  ["no first byte", respondWith(HEAD), { firstByteMs: SHORT_MS }, { text: "", reason: "deadline" }],
+  ["a stall between two parts", respondWith(`${HEAD}abc`), { idleMs: SHORT_MS }, { text: "abc", reason: "deadline" }],
+  ["no end in time", respondWith(`${HEAD}abc`), { deadlineMs: SHORT_MS }, { text: "abc", reason: "deadline" }],
+  ["an end of the connection", endIn("abc"), {}, { text: "abc", reason: "connection" }],
+])("[OUT-34] %s cuts the body, and closes the connection", async (_title, onSocket, changes, cut) => {
+  await using receiver = await rawReceiver(onSocket);
   await using safeFetch = loopbackFetch();
-  expect(await readCut(await safeFetch.open(opening(receiver.port, changes)))).toEqual({ text, reason: "deadline" });
+  expect(await readCut(await safeFetch.open(opening(receiver.port, changes)))).toEqual(cut);
   await eventually(() => receiver.open.size === 0);
 });
 
@@ -160,26 +164,4 @@ test("[OUT-14] a body is cut at its limit, and a slow reader slows the receiver 
   for (let read = 0; read < 4 * 1_048_576; ) read += (await reader.read()).value?.length ?? 0;
   await reader.cancel();
   await eventually(() => receiver.open.size === 0);
-});
-
-test("a body that the receiver does not finish is cut", async () => {
-  await using receiver = await rawReceiver((socket) =>
-    socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc")),
-  );
-  await using safeFetch = loopbackFetch();
-  expect(await readCut(await safeFetch.open(opening(receiver.port)))).toEqual({ text: "abc", reason: "connection" });
-});
-
-test("[OUT-42] [SSRF-4] a redirect is not followed, and a forbidden address is not connected to", async () => {
-  await using inner = await httpReceiver((_request, response) => response.end());
-  const location = `http://127.0.0.1:${inner.port}/`;
-  await using receiver = await httpReceiver((_request, response) => response.writeHead(307, { location }).end());
-  await using safeFetch = loopbackFetch();
-  const result = await safeFetch.open(opening(receiver.port));
-  expect(result).toMatchObject({ kind: "response", status: 307 });
-  expect(await readAll(result)).toBe("");
-  expect(inner.opened()).toBe(0);
-  await using strict = loopbackFetch({ allowList: [] });
-  expect(await strict.open(opening(inner.port))).toMatchObject({ kind: "refused", code: "address" });
-  expect(inner.opened()).toBe(0);
 });

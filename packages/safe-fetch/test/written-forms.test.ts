@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { httpReceiver } from "./receivers.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { httpReceiver, type Receiver } from "./receivers.ts";
 import { loopbackFetch, post } from "./sending.ts";
 
 /** Ways to write 127.0.0.1, ::1 or a name of it, and what refuses them. */
@@ -72,8 +72,13 @@ const FORMS: readonly [title: string, host: string, code: "address" | "url"][] =
   ["[SSRF] behind a byte-order mark", "\ufeff127.0.0.1", "url"],
 ];
 
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await httpReceiver((_request, response) => response.end(), "::");
+});
+afterAll(() => receiver[Symbol.asyncDispose]());
+
 test.each(FORMS)("%s reaches no listener on loopback: %j", async (_title, host, code) => {
-  await using receiver = await httpReceiver((_request, response) => response.end(), "::");
   await using safeFetch = loopbackFetch({ allowList: [] });
   const result = await safeFetch.send(post(`http://${host}:${receiver.port}/`));
   expect(result).toMatchObject({ kind: "refused", code });
@@ -81,7 +86,6 @@ test.each(FORMS)("%s reaches no listener on loopback: %j", async (_title, host, 
 });
 
 test("[SSRF] the listener of these tests is reached when it may be", async () => {
-  await using receiver = await httpReceiver((_request, response) => response.end(), "::");
   await using safeFetch = loopbackFetch();
   for (const host of ["127.0.0.1", "[::1]"]) {
     expect((await safeFetch.send(post(`http://${host}:${receiver.port}/`))).kind).toBe("response");

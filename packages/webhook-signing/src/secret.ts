@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 
 /** What every generated webhook or hook secret begins with. [OUT-6] */
 export const SECRET_PREFIX = "whsec_";
@@ -21,4 +21,17 @@ export function decodeSecret(secret: string): Buffer | undefined {
   if (!secret.startsWith(SECRET_PREFIX)) return undefined;
   const encoded = secret.slice(SECRET_PREFIX.length);
   return encoded !== "" && BASE64.test(encoded) ? Buffer.from(encoded, "base64") : undefined;
+}
+
+/** A secret prepared for many signatures: Node needs a multiple of the time to sign with text. */
+export interface SigningKey {
+  /** The whole secret as UTF-8. */
+  readonly whole: KeyObject;
+  /** What Standard Webhooks signs with; undefined when the secret is not of its form. */
+  readonly standard: KeyObject | undefined;
+}
+
+export function signingKey(secret: string): SigningKey {
+  const decoded = decodeSecret(secret);
+  return { whole: createSecretKey(secret, "utf8"), standard: decoded && createSecretKey(decoded) };
 }

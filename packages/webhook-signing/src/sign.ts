@@ -1,6 +1,5 @@
 import { createHmac, type KeyObject } from "node:crypto";
-import { decodeSecret } from "./secret.ts";
-import type { SigningKey } from "./signing-key.ts";
+import { decodeSecret, type SigningKey } from "./secret.ts";
 
 /**
  * The value of `X-Service-Signature` for exactly these body bytes: `t=<unixTime>,v1=<64 lower-case hex digits>`.

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { generateSecret } from "./secret.ts";
+import { decodeSecret, generateSecret } from "./secret.ts";
 import { signStandard } from "./sign.ts";
 import { verifyStandard } from "./verify-standard.ts";
 
@@ -23,11 +23,12 @@ test("[AUTH] the example in the specification of Standard Webhooks is verified",
   expect(verifyStandard({ ...input, now: 1_614_265_330 })).toEqual({ ok: true, unixTime: 1_614_265_330 });
 });
 
-test("[AUTH] what the standardwebhooks library signs is accepted, with and without the prefix of the secret", () => {
+test("[AUTH] we sign as the standardwebhooks library does, and accept what it signs, with and without the prefix of the secret", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 64 }), fc.nat(), fc.string(), (key, time, text) => {
       const encoded = Buffer.from(key).toString("base64");
       const signature = new Webhook(encoded).sign(id, new Date(time * 1000), text);
+      expect(signStandard(`whsec_${encoded}`, id, time, text)).toBe(signature);
       for (const ours of [encoded, `whsec_${encoded}`]) {
         const headers = { id, timestamp: String(time), signature };
         expect(verifyStandard({ secret: ours, headers, body: text, now: time }).ok).toBe(true);
@@ -91,5 +92,17 @@ test("[AUTH] missing parts, and a secret that is not base64, verify nothing", ()
   }
   for (const other of ["", "whsec_", "not base64!"]) {
     expect(verifyStandard({ secret: other, headers: good, body, now }).ok).toBe(false);
+  }
+});
+
+test("[OUT-6] a generated secret is whsec_ and 32 random bytes, never the same twice", () => {
+  const secrets = new Set(Array.from({ length: 100 }, generateSecret));
+  expect(secrets.size).toBe(100);
+  for (const made of secrets) expect(decodeSecret(made)?.length).toBe(32);
+});
+
+test("[OUT] a secret of another form cannot sign", () => {
+  for (const other of ["", "whsec_", "abcd", "whsec_a", "whsec_ab-_", "whsec_abc d"]) {
+    expect(() => signStandard(other, id, now, body)).toThrow(TypeError);
   }
 });

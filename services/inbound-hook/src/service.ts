@@ -6,10 +6,9 @@ import { runEvery } from "@toolgate/service-host/every";
 import { startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { type Config, readConfig } from "./config.ts";
-import { type Context, createContext, createReceiverContext, type ReceiverContext } from "./context.ts";
-import { noticeLoops } from "./roles/notices.ts";
+import { createContext, createReceiverContext } from "./context.ts";
+import type { ReceiveHandler } from "./receiving/receiver.ts";
 import { runnerLoops } from "./roles/runner.ts";
-import { type ReceiveHandler, receiveHandler } from "./rpc/receive/receive.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
 import { maintainPartitions } from "./store/retention.ts";
@@ -33,26 +32,26 @@ export async function start(config: Config, host: ServiceHost): Promise<InboundH
   await maintainPartitions(pool, now());
   const onIdleError = onError("postgres connection lost");
   const context = createContext({ config, pool, bus, onIdleError, now }, resources);
-  const receiver = await openReceiver(context, { config, host }, resources);
-  const notices = config.runner ? noticeLoops(context, config.runner, host, resources) : [];
+  // A process that only runs targets has neither Redis nor the keys.
+  const receiver = config.receiver && (await createReceiverContext(context, config.receiver, host, resources));
   const runner = config.runner
-    ? runnerLoops(context, { config: config.runner, bus, log, peers: host.peers }, resources)
+    ? runnerLoops(context, { config: config.runner, bus, host }, resources)
     : { producers: [] };
   const running = resources.use(
     startLoops({
       ...runner,
       producers: [
-        ...notices,
         ...runner.producers,
         (signal) => runEvery(LOOK_FOR_TODAY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
-        ...(receiver ? [(signal: AbortSignal) => keepActivity(receiver, signal, onError("hook activity"))] : []),
+        (signal) =>
+          runEvery(ACTIVITY_EVERY_MS, signal, async () => receiver?.activity.flush(), onError("hook activity")),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
       ],
     }),
   );
   const owned = resources.move();
   return {
-    hotCalls: { receive: receiver ? receiveHandler({ ...receiver, onError: onError("hook call") }) : notReceiving },
+    hotCalls: { receive: receiver?.receive ?? notReceiving },
     routes(router) {
       if (receiver) registerRoutes(router, receiver);
     },
@@ -62,24 +61,6 @@ export async function start(config: Config, host: ServiceHost): Promise<InboundH
     drain: () => running.stop(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-/** Undefined for a process that only runs targets: it has neither Redis nor the keys. */
-async function openReceiver(
-  context: Context,
-  { config, host }: { config: Config; host: ServiceHost },
-  resources: AsyncDisposableStack,
-): Promise<ReceiverContext | undefined> {
-  const { receiver } = config;
-  if (!receiver) return undefined;
-  const { log } = host;
-  const { redis } = await openConnections({ name: NAME, needs: ["redis"], log }, receiver, resources);
-  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
-  return createReceiverContext(context, { config: receiver, redis, host, onError }, resources);
-}
-
-function keepActivity({ activity }: ReceiverContext, signal: AbortSignal, onError: (error: unknown) => void) {
-  return runEvery(ACTIVITY_EVERY_MS, signal, () => activity.flush(), onError);
 }
 
 /** A process without the role receiver. */

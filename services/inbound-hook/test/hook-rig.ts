@@ -18,7 +18,7 @@ import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import type { MemberRole } from "@toolgate/service-host/principal";
 import { localServices } from "@toolgate/service-host/rpc/local-services";
-import type { Service, ServiceHost } from "@toolgate/service-host/service";
+import type { ServiceHost } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { principalHeaders, testKeySet } from "@toolgate/testbed/principals";
@@ -39,8 +39,6 @@ export interface RigOptions {
   smtpUrl?: string;
   /** Reaches the service that runs assistants. Default: it is down. */
   chat?: Transport;
-  /** A PostgreSQL cluster that the test may stop; default: the one of the test run. */
-  clusterUrl?: string;
 }
 
 export type CreateHookInit = Exclude<MessageInitShape<typeof CreateHookRequestSchema>, { $typeName: string }>;
@@ -69,7 +67,6 @@ export interface HookRig extends AsyncDisposable {
   config: Config;
   services: InboundHook[];
   peers: Peers;
-  keyAuth: Service;
   clock: { now(): Date; advance(ms: number): void };
   /** A new workspace with an admin, and the tool `echo` released for hooks. */
   newWorkspace(): Promise<TestWorkspace>;
@@ -85,7 +82,7 @@ export interface HookRig extends AsyncDisposable {
 export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
   await using opening = new AsyncDisposableStack();
   const resources = opening.use(new AsyncDisposableStack());
-  const database = resources.use(await copiedDatabase("hooks", migrateAll, options.clusterUrl));
+  const database = resources.use(await copiedDatabase("hooks", migrateAll));
   const [nats, redis] = [resources.use(await testNats()), resources.use(await testRedis())];
   const pool = resources.adopt(createPool({ url: database.url, maxConnections: 4, applicationName: "test" }), (owned) =>
     owned.end(),
@@ -113,8 +110,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
     ),
   );
   local.add("tool-runner", toolRunner);
-  const keyAuth = resources.use(await startKeyAuth({ ...servers, sealingKeys }, hostOf("key-auth")));
-  local.add("key-auth", keyAuth);
+  local.add("key-auth", resources.use(await startKeyAuth({ ...servers, sealingKeys }, hostOf("key-auth"))));
   const config: Config = {
     ...servers,
     receiver: { redisUrl: redis.url, sealingKeys, publicUrl: PUBLIC_URL },
@@ -162,7 +158,6 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
     config,
     services,
     peers,
-    keyAuth,
     clock: {
       now: () => new Date(now()),
       advance(ms) {

@@ -12,9 +12,9 @@ import { readDeliveries } from "../src/store/log/read.ts";
 import { laneQueue } from "../src/store/queue.ts";
 import { loadReceivable } from "../src/store/receivable-hook.ts";
 import { maintainPartitions } from "../src/store/retention.ts";
-import { type ClaimedDelivery, createClaimDeliveries } from "../src/store/runs/claim.ts";
-import { createLeases } from "../src/store/runs/lease.ts";
-import { createSettleRuns, type RunRecord } from "../src/store/runs/settle.ts";
+import { type ClaimedDelivery, claimDeliveries } from "../src/store/runs/claim.ts";
+import { interruptExpired, renewLeases } from "../src/store/runs/lease.ts";
+import { type RunRecord, settleRuns } from "../src/store/runs/settle.ts";
 
 const [HOOK, WORKSPACE] = [1, "w"];
 const ROWS = 50_000;
@@ -22,7 +22,6 @@ const ROWS = 50_000;
 const MAX_ROWS_READ = 500;
 /** From then on Postgres may use one plan for all values of an ordinary prepared statement. */
 const EXECUTIONS_BEFORE_PLAN = 6;
-const queue = laneQueue("tool", { perGroup: 3 });
 
 test("[NFR] statements that were planned while the tables were empty read few rows once the tables are long", async () => {
   await using resources = new AsyncDisposableStack();
@@ -58,10 +57,8 @@ async function executeAll(
   queuePool: Pool,
   measured: (name: string, execute: () => Promise<unknown>) => Promise<unknown>,
 ): Promise<void> {
-  const store = createStoreCalls(queuePool, "tool", queue);
-  const claimDue = createClaimDeliveries(queuePool, queue);
-  const { settle } = createSettleRuns(queuePool, queue);
-  const leases = createLeases(queuePool, queue);
+  const lane = { pool: queuePool, queue: laneQueue("tool", { perGroup: 3 }) };
+  const store = createStoreCalls(lane);
   const limits = { sendBefore: Number.POSITIVE_INFINITY, lockTimeoutMs: 5_000 };
   const leaseUntil = new Date(Date.now() + 600_000);
 
@@ -74,14 +71,19 @@ async function executeAll(
   await measured("activity", () => addActivity(pool, [{ hookId: HOOK, ...happened }]));
   let deliveries: ClaimedDelivery[] = [];
   await measured("claim", async () => {
-    ({ deliveries } = await claimDue({ claimId: randomUUID(), leaseUntil, now: new Date(), maxGroups: 1 }));
+    ({ deliveries } = await claimDeliveries(lane, {
+      claimId: randomUUID(),
+      leaseUntil,
+      now: new Date(),
+      maxGroups: 1,
+    }));
   });
   const [ended, interrupted] = deliveries as [ClaimedDelivery, ClaimedDelivery];
-  await measured("renew", () => leases.renew(deliveries, new Date(leaseUntil.getTime() + 1)));
-  await measured("settle", () => settle([endOf(ended)], new Date(), 5_000));
+  await measured("renew", () => renewLeases(lane, deliveries, new Date(leaseUntil.getTime() + 1)));
+  await measured("settle", () => settleRuns(lane, [endOf(ended)], new Date(), 5_000));
   const expire = "update inbound_hook.tool_queue_item set lease_until = 'epoch' where item_id = $1";
   await pool.query(expire, [interrupted.deliveryId]);
-  await measured("interrupt", async () => expect(await leases.interruptExpired(new Date())).toBe(1));
+  await measured("interrupt", async () => expect(await interruptExpired(lane, new Date())).toBe(1));
   await measured("list", async () => {
     expect(await readDeliveries(pool, [second.id, first.id].sort().reverse())).toHaveLength(2);
   });
@@ -92,7 +94,6 @@ function newCall(): AcceptedCall {
   return {
     id,
     createdAt: timeOfId(id),
-    lane: "tool",
     hookId: HOOK,
     workspaceId: WORKSPACE,
     keys: [Buffer.from(randomUUID()), Buffer.from(randomUUID())],

@@ -11,7 +11,6 @@ function newCall(call: Partial<AcceptedCall> & { names?: string[] } = {}): Accep
   return {
     id: newTimedId(createdAt),
     createdAt,
-    lane: "tool",
     hookId: 1,
     workspaceId: "w",
     keys: names.map((name) => Buffer.from(name)),
@@ -46,15 +45,6 @@ function memoryStore(known: Record<string, string> = {}) {
 }
 
 const dataError = (text: string) => Object.assign(new Error(text), { code: "22021" });
-
-test("[IN-22] calls that arrive together share one transaction", async () => {
-  const memory = memoryStore();
-  const acceptor = createAcceptor(memory.store);
-  const calls = Array.from({ length: 50 }, (_, n) => newCall({ names: [`k${n}`] }));
-  const outcomes = await Promise.all(calls.map((call) => acceptor.accept(call)));
-  expect(outcomes).toEqual(calls.map(({ id }) => ({ deliveryId: id, isDuplicate: false })));
-  expect(memory.batches.length).toBe(1);
-});
 
 test("[IN-22] [IN-23] of equal calls in one batch the first is stored, and the others get its id", async () => {
   const memory = memoryStore();
@@ -120,27 +110,4 @@ test("[IN-22] a call that was received too long ago is not stored, not even afte
   const outcomes = await Promise.allSettled([late, acceptor.accept(newCall())]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
   expect(memory.batches.map(({ length }) => length)).toEqual([1]);
-});
-
-test("[IN-22] disposing stores the calls that wait", async () => {
-  const memory = memoryStore();
-  const acceptor = createAcceptor(memory.store);
-  const accepts = [acceptor.accept(newCall()), acceptor.accept(newCall())];
-  await acceptor[Symbol.asyncDispose]();
-  expect((await Promise.all(accepts)).every(({ isDuplicate }) => !isDuplicate)).toBe(true);
-  await expect(acceptor.accept(newCall())).rejects.toThrow("closed");
-});
-
-test("[IN-22] a call of a locked workspace fails alone", async () => {
-  const memory = memoryStore();
-  const acceptor = createAcceptor(async (calls) => {
-    if (calls.some(({ workspaceId }) => workspaceId === "locked"))
-      throw Object.assign(new Error("lock timeout"), { code: "55P03" });
-    return memory.store(calls);
-  });
-  const locked = acceptor.accept(newCall({ workspaceId: "locked" })).then(String, String);
-  const others = ["a", "b", "a"].map((workspaceId) => acceptor.accept(newCall({ workspaceId })));
-  expect((await Promise.all(others)).every(({ isDuplicate }) => !isDuplicate)).toBe(true);
-  expect(await locked).toContain("locked");
-  expect(memory.batches.flat()).toHaveLength(3);
 });

@@ -1,5 +1,5 @@
 import { createGroupCommit } from "@toolgate/event-bus/group-commit";
-import { isDataError } from "@toolgate/postgres/data-error";
+import { writeAccepted } from "@toolgate/event-bus/write-accepted";
 import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import { LRUCache } from "lru-cache";
 import type { AcceptedCall, StoreCalls } from "../store/accept.ts";
@@ -17,6 +17,9 @@ export interface Acceptor extends AsyncDisposable {
    */
   accept(call: AcceptedCall, since?: number): Promise<Acceptance>;
 }
+
+/** Postgres refuses the call for its data, so repeating it cannot help. */
+export class UnstorableCall extends Error {}
 
 interface WaitingCall {
   call: AcceptedCall;
@@ -99,30 +102,19 @@ async function storeAll(batch: readonly WaitingCall[], store: Store): Promise<vo
   }
 }
 
-/** A call that Postgres rejects fails alone: the others are stored in smaller batches. */
-async function storeFirsts(firsts: readonly WaitingCall[], store: Store): Promise<void> {
-  const sendBefore = Math.min(...firsts.map(({ since }) => since)) + SEND_WITHIN_MS;
-  try {
-    const originals = await store(
-      firsts.map(({ call }) => call),
-      sendBefore,
-    );
-    for (const first of firsts) {
+/** A call that Postgres refuses for its data fails alone. */
+async function storeFirsts(firsts: WaitingCall[], store: Store): Promise<void> {
+  const refused = await writeAccepted(firsts, async (part) => {
+    const sendBefore = Math.min(...part.map(({ since }) => since)) + SEND_WITHIN_MS;
+    const calls = part.map(({ call }) => call);
+    const originals = await store(calls, sendBefore);
+    for (const first of part) {
       const { id } = first.call;
       const original = originals.get(id);
       first.outcome = { deliveryId: original ?? id, isDuplicate: original !== undefined };
     }
-  } catch (error) {
-    if (!isDataError(error)) throw error;
-    const [only, ...others] = firsts;
-    if (only && others.length === 0) {
-      only.outcome = { error };
-      return;
-    }
-    const middle = Math.ceil(firsts.length / 2);
-    await storeFirsts(firsts.slice(0, middle), store);
-    await storeFirsts(firsts.slice(middle), store);
-  }
+  });
+  for (const { item, reason } of refused) item.outcome = { error: new UnstorableCall(reason) };
 }
 
 function isTooLate(waiting: WaitingCall): boolean {

@@ -1,5 +1,6 @@
-import type { HookActivity } from "../store/hook-activity.ts";
-import type { RefusedCall } from "../store/refused-calls.ts";
+import type { Pool } from "@toolgate/postgres/pool";
+import { addActivity, type HookActivity } from "../store/hook-activity.ts";
+import { addRefusedCalls, type RefusedCall } from "../store/refused-calls.ts";
 
 /** Collects what happens at hooks, so that a flood of calls costs one write per hook and second. */
 export interface ActivityLog {
@@ -20,10 +21,7 @@ const NONE_REFUSED = { refused: 0, refusedAt: undefined, lastRefusedAt: undefine
 const MAX_KEPT = 20;
 const MAX_KEPT_TOGETHER = 1_000;
 
-export function createActivityLog(
-  write: (activities: HookActivity[]) => Promise<void>,
-  writeRefused: (calls: RefusedCall[]) => Promise<void>,
-): ActivityLog {
+export function createActivityLog(pool: Pool): ActivityLog {
   let refusedCalls: RefusedCall[] = [];
   let activities = new Map<number, HookActivity>();
   const of = (hookId: number): HookActivity => {
@@ -53,11 +51,11 @@ export function createActivityLog(
     async flush() {
       const kept = refusedCalls;
       refusedCalls = [];
-      if (kept.length > 0) await writeRefused(kept);
+      if (kept.length > 0) await addRefusedCalls(pool, kept);
       if (activities.size === 0) return;
       const happened = [...activities.values()];
       activities = new Map();
-      await write(happened);
+      await addActivity(pool, happened);
     },
   };
 }

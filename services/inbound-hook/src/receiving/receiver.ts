@@ -1,8 +1,11 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { CallHandler } from "@toolgate/call-stream/call";
 import { secondsUntil } from "@toolgate/epoch/minute-window";
 import {
   type ReceiveRequest,
-  type ReceiveResponseSchema,
+  type ReceiveResponse,
+  ReceiveResponseSchema,
   RefusalReason,
 } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { newTimedId } from "@toolgate/postgres/timed-id";
@@ -16,17 +19,14 @@ import { identify } from "../domain/call/replay-keys.ts";
 import { hashSegment } from "../domain/hook.ts";
 import type { AcceptedCall } from "../store/accept.ts";
 import type { Lane } from "../store/queue.ts";
-import type { Acceptor } from "./acceptor.ts";
+import { type Acceptor, UnstorableCall } from "./acceptor.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { CurrentHooks, ReceivableHook } from "./current-hooks.ts";
 import type { FailureThrottle } from "./failure-throttle.ts";
 
-export type Outcome = NonNullable<MessageInitShape<typeof ReceiveResponseSchema>["outcome"]>;
+type Outcome = NonNullable<MessageInitShape<typeof ReceiveResponseSchema>["outcome"]>;
 
-export interface Receiver {
-  /** Decides about a hook call. Rejects when the call could not be stored. */
-  receive(call: ReceiveRequest): Promise<Outcome>;
-}
+export type ReceiveHandler = CallHandler<ReceiveRequest, ReceiveResponse>;
 
 interface ReceiverDependencies {
   currentHooks: CurrentHooks;
@@ -36,6 +36,8 @@ interface ReceiverDependencies {
   /** Wakes the runners of a lane. */
   announceWork: (lane: Lane) => void;
   now: () => Date;
+  /** Called with the reason why no decision about a hook call was possible. */
+  onError: (error: unknown) => void;
 }
 
 /** Whether a hook in its current state accepts a call, before its limit and its body are checked. */
@@ -52,39 +54,48 @@ const STATUSES: Partial<Record<RefusalReason, number>> = {
   [RefusalReason.INVALID_BODY]: 400,
 };
 
-export function createReceiver(dependencies: ReceiverDependencies): Receiver {
-  const { currentHooks, throttle, activity, now } = dependencies;
-  return {
-    async receive(call) {
-      const since = performance.now();
-      const receivedAt = now();
-      const judged = await currentHooks.call(hashSegment(call.hook), (hook) => judge(hook, call, receivedAt));
-      if (!judged) return refused(RefusalReason.NOT_FOUND);
-      const { row: hook, judgement, admitted, resetAt } = judged;
-      const keep = (reason: RefusalReason, why = "", secondsOff?: number) => {
-        const status = STATUSES[reason];
-        if (status === undefined || !hook.active) return;
-        const { requestId } = call;
-        activity.kept({ hookId: hook.id, refusedAt: receivedAt, status, reason: why, secondsOff, requestId });
-      };
-      if (!judgement.counts) {
-        keep(judgement.reason, judgement.why, judgement.secondsOff);
-        if (judgement.reason !== RefusalReason.UNAUTHENTICATED) return refused(judgement.reason);
-        activity.refused(hook.id, receivedAt);
-        const throttledSeconds = throttle.countFailure(call.clientIp);
-        if (throttledSeconds !== undefined) return limited("hook failures", throttledSeconds);
-        return refused(judgement.reason);
-      }
-      activity.verified(hook.id);
-      if (!admitted) {
-        keep(RefusalReason.RATE_LIMITED, "the hook's limit of calls per minute is used up");
-        return limited("hook calls", secondsUntil(resetAt, receivedAt.getTime()));
-      }
-      const outcome = await accept(dependencies, hook, { ...call, receivedAt, since, signedAt: judgement.signedAt });
-      if (outcome.case === "refusal") keep(RefusalReason.INVALID_BODY, outcome.value.bodyFault);
-      return outcome;
-    },
+/** [IN-22] Fails with `unavailable` unless the call is known to be stored; the sender has to repeat it. */
+export function createReceiver(dependencies: ReceiverDependencies): ReceiveHandler {
+  return async (call) => {
+    try {
+      return create(ReceiveResponseSchema, { outcome: await receive(call, dependencies) });
+    } catch (error) {
+      if (error instanceof UnstorableCall) throw error;
+      dependencies.onError(error);
+      throw new ConnectError("the call could not be stored, try again", Code.Unavailable);
+    }
   };
+}
+
+async function receive(call: ReceiveRequest, dependencies: ReceiverDependencies): Promise<Outcome> {
+  const { currentHooks, throttle, activity, now } = dependencies;
+  const since = performance.now();
+  const receivedAt = now();
+  const judged = await currentHooks.call(hashSegment(call.hook), (hook) => judge(hook, call, receivedAt));
+  if (!judged) return refused(RefusalReason.NOT_FOUND);
+  const { row: hook, judgement, admitted, resetAt } = judged;
+  const keep = (reason: RefusalReason, why = "", secondsOff?: number) => {
+    const status = STATUSES[reason];
+    if (status === undefined || !hook.active) return;
+    const { requestId } = call;
+    activity.kept({ hookId: hook.id, refusedAt: receivedAt, status, reason: why, secondsOff, requestId });
+  };
+  if (!judgement.counts) {
+    keep(judgement.reason, judgement.why, judgement.secondsOff);
+    if (judgement.reason !== RefusalReason.UNAUTHENTICATED) return refused(judgement.reason);
+    activity.refused(hook.id, receivedAt);
+    const throttledSeconds = throttle.countFailure(call.clientIp);
+    if (throttledSeconds !== undefined) return limited("hook failures", throttledSeconds);
+    return refused(judgement.reason);
+  }
+  activity.verified(hook.id);
+  if (!admitted) {
+    keep(RefusalReason.RATE_LIMITED, "the hook's limit of calls per minute is used up");
+    return limited("hook calls", secondsUntil(resetAt, receivedAt.getTime()));
+  }
+  const outcome = await accept(dependencies, hook, { ...call, receivedAt, since, signedAt: judgement.signedAt });
+  if (outcome.case === "refusal") keep(RefusalReason.INVALID_BODY, outcome.value.bodyFault);
+  return outcome;
 }
 
 /** The order of these checks is part of the interface: 404, 508, 413, 403, 401. */
@@ -113,7 +124,6 @@ async function accept(
   const accepted: AcceptedCall = {
     id: newTimedId(call.receivedAt),
     createdAt: call.receivedAt,
-    lane: hook.lane,
     hookId: hook.id,
     workspaceId: hook.workspaceId,
     keys,

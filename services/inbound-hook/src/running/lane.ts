@@ -1,26 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
+import { isAnyGroupDue } from "@toolgate/postgres/fair-queue/claim";
 import { pause, runEvery } from "@toolgate/service-host/every";
 import type { Loops } from "@toolgate/service-host/loops";
-import type { ClaimDeliveries, ClaimedDelivery } from "../store/runs/claim.ts";
-import type { Leases } from "../store/runs/lease.ts";
-import type { SettleRuns } from "../store/runs/settle.ts";
-import type { UndoClaim } from "../store/runs/undo-claim.ts";
+import type { LaneStore } from "../store/queue.ts";
+import { type ClaimedDelivery, type ClaimIdentity, claimDeliveries } from "../store/runs/claim.ts";
+import { interruptExpired, renewLeases } from "../store/runs/lease.ts";
+import { settleRuns } from "../store/runs/settle.ts";
+import { undoClaims } from "../store/runs/undo-claim.ts";
 import { createResultStore } from "./result-store.ts";
 import type { RunDelivery } from "./run-delivery.ts";
-import { createUnconfirmedClaims } from "./unconfirmed-claims.ts";
 
 export interface LaneOptions {
-  /** Whether a claim may find deliveries; costs much less than the claim. */
-  isDue: (now: Date) => Promise<boolean>;
-  claim: ClaimDeliveries;
-  undoClaim: UndoClaim;
-  settling: SettleRuns;
-  leases: Leases;
+  store: LaneStore;
   run: RunDelivery;
-  /** [FAIR-4] Simultaneous runs of a workspace, over all processes. */
-  perWorkspace: number;
-  /** Simultaneous runs of this process; at least `perWorkspace`. */
+  /** Simultaneous runs of this process; at least those of a workspace. */
   concurrency: number;
   wakeUp: WakeUp;
   now: () => Date;
@@ -43,22 +37,25 @@ const MAX_GROUPS_PER_CLAIM = 40;
  * runs that this process waits for have ended and their results are stored; until then it renews their leases.
  */
 export function laneLoops(options: LaneOptions): Loops {
-  const { isDue, claim, undoClaim, settling, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
+  const { store, run, concurrency, wakeUp, now, onError } = options;
+  // [FAIR-4]
+  const { perGroup: perWorkspace } = store.queue.caps;
   const running = new Set<ClaimedDelivery>();
   const working = new Set<Promise<void>>();
-  const unconfirmed = createUnconfirmedClaims(undoClaim, now);
+  /** Claims that failed, although the database may have committed them. */
+  const unconfirmed = new Set<ClaimIdentity>();
   /** Deliveries may be due that this process has no places for. */
   let lacksPlaces = false;
   let renewedAt = now().getTime();
 
   const results = createResultStore(async (records, lockTimeoutMs) => {
-    if (await settling.settle(records, now(), lockTimeoutMs)) wakeUp.signal();
+    if (await settleRuns(store, records, now(), lockTimeoutMs)) wakeUp.signal();
   }, onError);
 
   async function claimAndStart(maxGroups: number, stop: AbortSignal): Promise<boolean> {
     const at = now();
     const identity = { claimId: randomUUID(), leaseUntil: new Date(at.getTime() + LEASE_MS) };
-    const { deliveries, full } = await claim({ ...identity, now: at, maxGroups }).catch((error) => {
+    const { deliveries, full } = await claimDeliveries(store, { ...identity, now: at, maxGroups }).catch((error) => {
       unconfirmed.add(identity);
       throw error;
     });
@@ -83,7 +80,8 @@ export function laneLoops(options: LaneOptions): Loops {
       const places = Math.floor((concurrency - running.size) / perWorkspace);
       lacksPlaces = places === 0;
       try {
-        const mayFind: boolean = places > 0 && (wasWoken || (await isDue(now())));
+        const mayFind: boolean =
+          places > 0 && (wasWoken || (await isAnyGroupDue(store.pool, store.queue.tables, now())));
         const more: boolean = mayFind && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
         if (mayFind) await pause(CLAIM_PAUSE_MS, stop);
         wasWoken = more || (await wakeUp.wait(POLL_MS, stop));
@@ -94,18 +92,18 @@ export function laneLoops(options: LaneOptions): Loops {
     }
     await Promise.all(working);
     await results[Symbol.asyncDispose]();
-    await unconfirmed.undo().catch(onError);
+    await undoClaims(store, unconfirmed, now).catch(onError);
   }
 
   /** Renews before it looks for expired leases, so that after a pause a process does not interrupt its own runs. */
   async function keepLeases(): Promise<void> {
     const at = now().getTime();
     if (at - renewedAt >= RENEW_AFTER_MS) {
-      if (running.size > 0) await leases.renew([...running], new Date(at + LEASE_MS));
+      if (running.size > 0) await renewLeases(store, [...running], new Date(at + LEASE_MS));
       renewedAt = at;
     }
-    const returned = await unconfirmed.undo();
-    const interrupted = await leases.interruptExpired(now());
+    const returned = await undoClaims(store, unconfirmed, now);
+    const interrupted = await interruptExpired(store, now());
     if (returned + interrupted > 0) wakeUp.signal();
   }
 

@@ -1,5 +1,5 @@
 import { createGroupCommit } from "@toolgate/event-bus/group-commit";
-import { isDataError } from "@toolgate/postgres/data-error";
+import { writeAccepted } from "@toolgate/event-bus/write-accepted";
 import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import { pause } from "@toolgate/service-host/every";
 import type { RunRecord } from "../store/runs/settle.ts";
@@ -23,15 +23,17 @@ const NEVER = new AbortController().signal;
 
 /** Stores the results of runs that end together in one transaction. */
 export function createResultStore(settle: Settle, onError: (error: unknown) => void): ResultStore {
-  const results = createGroupCommit<{ record: RunRecord; stored: () => void }>({
+  const results = createGroupCommit<{ record: RunRecord; isStored: boolean }>({
     async commit(batch) {
       const workspaces = [...new Set(batch.map(({ record }) => record.workspaceId))];
       await inUnlockedGroups(workspaces, async (some, lockTimeoutMs) => {
-        const chosen = new Set(some);
-        const results = batch.filter(({ record }) => chosen.has(record.workspaceId));
-        const records = results.map(({ record }) => record);
-        await settleEach(records, (part) => settle(part, lockTimeoutMs));
-        for (const { stored } of results) stored();
+        const theirs = batch.filter(({ record }) => some.includes(record.workspaceId));
+        const records = theirs.map(({ record }) => record);
+        const refused = await writeAccepted(records, (part) => settle(part, lockTimeoutMs));
+        // A result whose own data Postgres refuses loses its contents.
+        const emptied = { args: "", result: "", error: "the result could not be stored" };
+        for (const { item } of refused) await settle([{ ...item, ...emptied }], lockTimeoutMs);
+        for (const result of theirs) result.isStored = true;
       });
     },
     sizeOf: ({ record: { args, result, error } }) => args.length + result.length + error.length,
@@ -39,56 +41,23 @@ export function createResultStore(settle: Settle, onError: (error: unknown) => v
     maxBytes: MAX_BYTES,
     maxInFlight: 1,
   });
-  /** Resolves as soon as the record is stored, whatever happens to the rest of its batch; false if it was not. */
-  function added(record: RunRecord): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const failed = (error: unknown) => {
-      onError(error);
-      resolve(false);
-    };
-    let isStored = false;
-    const stored = () => {
-      isStored = true;
-      resolve(true);
-    };
-    results.add({ record, stored }).then(() => {
-      if (!isStored) failed(new Error(`the queue of the workspace ${record.workspaceId} is locked`));
-    }, failed);
-    return promise;
-  }
 
   return {
     async store(record, stop) {
+      const result = { record, isStored: false };
       let triesLeft = MAX_TRIES_WHILE_STOPPING;
       while (triesLeft > 0) {
-        if (await added(record)) return;
+        try {
+          await results.add(result);
+          if (!result.isStored) throw new Error(`the queue of the workspace ${record.workspaceId} is locked`);
+        } catch (error) {
+          if (!result.isStored) onError(error);
+        }
+        if (result.isStored) return;
         if (stop.aborted) triesLeft -= 1;
         await pause(WAIT_MS, NEVER);
       }
     },
     [Symbol.asyncDispose]: () => results[Symbol.asyncDispose](),
   };
-}
-
-/**
- * If Postgres refuses the data of a batch, settles each record alone; one that it refuses again loses its contents.
- */
-async function settleEach(
-  records: readonly RunRecord[],
-  settle: (records: readonly RunRecord[]) => Promise<void>,
-): Promise<void> {
-  try {
-    await settle(records);
-    return;
-  } catch (error) {
-    if (!isDataError(error)) throw error;
-  }
-  for (const record of records) {
-    try {
-      await settle([record]);
-    } catch (error) {
-      if (!isDataError(error)) throw error;
-      await settle([{ ...record, args: "", result: "", error: "the result could not be stored" }]);
-    }
-  }
 }

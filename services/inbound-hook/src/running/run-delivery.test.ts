@@ -64,12 +64,6 @@ it("[FAIR-5] a run that has not started 20 s after its claim goes back to the qu
   }
 });
 
-it("[FAIR-5] nothing starts once the process was told to stop", async () => {
-  const { scene: of, run } = scene();
-  expect(await run(DELIVERY, AbortSignal.abort())).toMatchObject({ outcome: "returned", nextAttempt: 1 });
-  expect(of.started).toBe(0);
-});
-
 it("[IN-28] nothing starts for a locked workspace, nor while that cannot be checked", async () => {
   const locked = scene({ isWorkspaceLocked: async () => true });
   expect(await locked.run(DELIVERY, RUNNING)).toMatchObject({ outcome: "failed", error: "the workspace is locked" });

@@ -2,16 +2,14 @@ import { addParts } from "@toolgate/postgres/fair-queue/add";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
-import type { Pool } from "@toolgate/postgres/pool";
 import type { TraceContext } from "@toolgate/telemetry/trace";
-import type { Lane } from "./queue.ts";
+import type { LaneStore } from "./queue.ts";
 
 /** A verified hook call, to be stored as a hook delivery. */
 export interface AcceptedCall {
   /** UUID v7 of `createdAt`. */
   id: string;
   createdAt: Date;
-  lane: Lane;
   hookId: number;
   workspaceId: string;
   /** [AUTH-4] Replay keys. */
@@ -44,9 +42,9 @@ export type StoreCalls = (calls: readonly AcceptedCall[], limits: StoreLimits) =
 
 export const STATEMENT_TIMEOUT_MS = 2_000;
 
-export function createStoreCalls(pool: Pool, lane: Lane, queue: FairQueue): StoreCalls {
+export function createStoreCalls({ pool, queue }: LaneStore): StoreCalls {
   const { tables } = queue;
-  const [name, text] = [`accept_${lane}`, acceptText(queue)];
+  const [name, text] = [`${tables}_accept`, acceptText(queue)];
   const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
   return async (calls, limits) => {
     const workspaces = [...new Set(calls.map((call) => call.workspaceId))];

@@ -3,14 +3,56 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import type { HookDelivery } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
+import type { Pool } from "@toolgate/postgres/pool";
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DeliveryStatus } from "../../src/store/log/read.ts";
 import { type HookRig, startHookRig, type TestWorkspace } from "../hook-rig.ts";
-import { insertDeliveries, insertHookRow, type MadeDelivery } from "./log-rows.ts";
 
 const DAY_MS = 86_400_000;
 const STATUSES = ["waiting", "running", "succeeded", "failed", "interrupted"] as const;
+
+/** A delivery as a test puts it into the log. */
+interface MadeDelivery {
+  id: string;
+  at: Date;
+  hook: number;
+  externalId: string | null;
+  requestId: string;
+  status: DeliveryStatus;
+}
+
+/** Inserts a hook with this id, whose URL is unknown. */
+async function insertHookRow(pool: Pool, workspaceId: string, id: number): Promise<void> {
+  await pool.query(
+    `insert into inbound_hook.hook (id, workspace_id, workspace, name, url_hash, shown_url, format, target_kind,
+       target_name, args_from, call_limit, tolerance_seconds, secret, created_at)
+     values ($1, $2, 'w', 'Hook ' || $1::bigint, sha256($3), 'hk_', 'native', 'tool', 'echo', 'fields', 60, 300, '', now())`,
+    [id, workspaceId, Buffer.from(randomUUID())],
+  );
+}
+
+/** Inserts deliveries. */
+async function insertDeliveries(pool: Pool, workspaceId: string, rows: readonly MadeDelivery[]): Promise<void> {
+  const column = <K extends keyof MadeDelivery>(name: K) => rows.map((row) => row[name]);
+  await pool.query(
+    `insert into inbound_hook.delivery
+       (created_at, id, workspace_id, hook_id, external_id, request_id, status, body, content_type, headers)
+     select at, id, $1, hook, external_id, request_id, status, '{}', 'application/json', '{}'
+     from unnest($2::timestamptz[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+       as given (at, id, hook, external_id, request_id, status)`,
+    [
+      workspaceId,
+      column("at"),
+      column("id"),
+      column("hook"),
+      column("externalId"),
+      column("requestId"),
+      column("status"),
+    ],
+  );
+}
 
 interface Search {
   hookId?: bigint;

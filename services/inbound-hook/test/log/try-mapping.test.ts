@@ -90,15 +90,6 @@ test("[IN-7] a mapping is tried on a logged delivery, with the body and type tha
   );
 });
 
-test("[IN-58] [IN-59] a target that is no longer released is the violation", async () => {
-  const handler = "export default () => ({});";
-  await workspace.saveTool("fading", { inbound_hook: true, handler });
-  const { id } = await workspace.createHook({ target: { target: { case: "tool", value: "fading" } } });
-  await workspace.saveTool("fading", { handler });
-  for (const given of [{}, { arguments: mapping({ a: "/a" }) }])
-    expect(await tried(id, { ...pasted({}), ...given })).toEqual([" released"]);
-});
-
 test("[IN-7] a request without a body, with a body that is too large, or with a bad mapping is refused", async () => {
   const { id: hookId } = await workspace.createHook();
   const cases: [Request, RegExp][] = [

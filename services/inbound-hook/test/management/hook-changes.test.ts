@@ -51,6 +51,30 @@ test("[IN-2] [IN-7] [IN-8] an edit changes what it names and nothing else", asyn
   expect((await workspace.hooks.getHook({ hookId: id })).hook).toMatchObject(expected);
 });
 
+test("[WMGMT] an edit keeps who saved it; one that changes nothing makes no new version", async () => {
+  const source = { case: "mapping", value: { pointers: { text: "/b", count: "/a" } } } as const;
+  const { id: hookId, hook } = await workspace.createHook({ arguments: { source } });
+  expect(hook).toMatchObject({ version: 1, savedBy: "admin@example.test", savedAt: hook?.createdAt });
+  const other = { source: { case: "mapping", value: { pointers: { count: "/a", text: "/b" } } } } as const;
+  const same = await workspace.hooks.updateHook({ hookId, arguments: other, active: true });
+  expect(same.hook?.version).toBe(1);
+  const edited = await rig.as("manager", workspace).hooks.updateHook({ hookId, name: "Two" });
+  expect(edited.hook).toMatchObject({ version: 2, savedBy: "manager@example.test" });
+});
+
+test("[WMGMT] an edit of an older version names who saved the newer one, and changes nothing", async () => {
+  const { id: hookId } = await workspace.createHook();
+  await rig.as("manager", workspace).hooks.updateHook({ hookId, name: "Theirs", expectedVersion: 1 });
+  const late = workspace.hooks.updateHook({ hookId, name: "Ours", active: false, expectedVersion: 1 });
+  await expect(late).rejects.toEqual(
+    refusal(Code.Aborted, /^manager@example\.test saved version 2 at [-\d]+ [:\d]+ UTC, after you opened it$/),
+  );
+  const { hook } = await workspace.hooks.getHook({ hookId });
+  expect(hook).toMatchObject({ name: "Theirs", active: true, version: 2 });
+  // Without the version the last write wins.
+  expect((await workspace.hooks.updateHook({ hookId, name: "Ours" })).hook).toMatchObject({ name: "Ours", version: 3 });
+});
+
 test("[IN-7] [IN-8] [AUTH-3] an edit with a bad field is refused and changes nothing", async () => {
   const { id, hook } = await workspace.createHook();
   for (const [edit, reason] of [
@@ -65,7 +89,7 @@ test("[IN-7] [IN-8] [AUTH-3] an edit with a bad field is refused and changes not
   expect((await workspace.hooks.getHook({ hookId: id })).hook).toEqual(hook);
 });
 
-test("[AUTH-21] [WMGMT-7] rotation makes a new secret and shows it once", async () => {
+test("[AUTH-20] [AUTH-21] [WMGMT-7] rotation makes a new secret and shows it once, or takes that of the provider", async () => {
   const { id, secret } = await workspace.createHook();
   const rotated = await workspace.hooks.rotateHookSecret({ hookId: id });
   expect(rotated.secret).toMatch(/^whsec_/);
@@ -73,12 +97,9 @@ test("[AUTH-21] [WMGMT-7] rotation makes a new secret and shows it once", async 
   expect(await openSecret(id)).toBe(rotated.secret);
   const refused = workspace.hooks.rotateHookSecret({ hookId: id, providerSecret: "provider-secret" });
   await expect(refused).rejects.toEqual(refusal(Code.InvalidArgument, /^provider_secret: /));
-});
-
-test("[AUTH-20] [WMGMT-7] rotation of a provider's format takes the provider's new secret", async () => {
-  const { id } = await workspace.createHook({ format: HookFormat.SHOP, providerSecret: "provider-secret" });
-  const rotated = await workspace.hooks.rotateHookSecret({ hookId: id, providerSecret: "another-secret" });
-  expect([rotated.secret, await openSecret(id)]).toEqual(["", "another-secret"]);
+  const shop = await workspace.createHook({ format: HookFormat.SHOP, providerSecret: "provider-secret" });
+  const given = await workspace.hooks.rotateHookSecret({ hookId: shop.id, providerSecret: "another-secret" });
+  expect([given.secret, await openSecret(shop.id)]).toEqual(["", "another-secret"]);
 });
 
 test("[WMGMT] a deleted hook no longer exists for callers, its secret is erased, and its row stays for the log", async () => {

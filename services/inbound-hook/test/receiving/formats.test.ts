@@ -46,15 +46,17 @@ const timed: Sender[] = [
       "stripe-signature": stripe.generateTestHeaderString({ payload, secret, timestamp }),
     }),
   },
-  {
-    name: "[AUTH] Standard Webhooks, signed by its library",
-    hook: { format: HookFormat.STANDARD_WEBHOOKS },
-    headers(secret, body, at) {
-      const id = `msg_${at}_${createHash("sha256").update(body).digest("hex")}`;
-      const signature = new Webhook(secret).sign(id, new Date(at * 1000), body);
-      return { "webhook-id": id, "webhook-timestamp": String(at), "webhook-signature": signature };
-    },
-  },
+  ...["webhook", "svix"].map(
+    (prefix): Sender => ({
+      name: `[AUTH] Standard Webhooks in headers ${prefix}-…, signed by its library`,
+      hook: { format: HookFormat.STANDARD_WEBHOOKS },
+      headers(secret, body, at) {
+        const id = `msg_${at}_${createHash("sha256").update(body).digest("hex")}`;
+        const signature = new Webhook(secret).sign(id, new Date(at * 1000), body);
+        return { [`${prefix}-id`]: id, [`${prefix}-timestamp`]: String(at), [`${prefix}-signature`]: signature };
+      },
+    }),
+  ),
 ];
 
 const untimed: Sender[] = [
@@ -77,8 +79,8 @@ const untimed: Sender[] = [
     headers: (secret) => ({ authorization: `bEARER ${secret}` }),
   },
   {
-    name: "[AUTH] github, signed by its library",
-    hook: { format: HookFormat.GITHUB, providerSecret: SECRET },
+    name: "[AUTH] github, signed by its library, whose secret was pasted with what is around it",
+    hook: { format: HookFormat.GITHUB, providerSecret: `\ufeff ${SECRET}\u00a0\r\n` },
     headers: async (secret, body) => ({ "x-hub-signature-256": await signGithub(secret, body) }),
   },
 ];
@@ -105,12 +107,4 @@ describe.each([...timed, ...untimed])("$name", (sender) => {
     expect((await rig.send(hook.url, { body, headers: { ...headers, [name]: [value, value] } })).status).toBe(401);
     expect((await rig.send(hook.url, { body, headers })).status).toBe(202);
   });
-});
-
-test("[AUTH-3] the tolerance of a hook applies", async () => {
-  const hook = await workspace.createHook({ toleranceSeconds: 60 });
-  const call = async (at: number) => (await rig.sendSigned(hook, { body: newBody(), at })).status;
-  expect(await call(nowSeconds() - 61)).toBe(401);
-  await workspace.hooks.updateHook({ hookId: hook.id, toleranceSeconds: 3_600 });
-  expect(await call(nowSeconds() - 3_570)).toBe(202);
 });

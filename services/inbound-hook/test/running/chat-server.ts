@@ -16,7 +16,6 @@ export interface Assistant {
 }
 
 export interface ChatServer extends AsyncDisposable {
-  url: string;
   transport: Transport;
   assistants: Assistant[];
   /** The runs that were requested. */
@@ -51,10 +50,8 @@ export async function startChat(assistants: Assistant[] = []): Promise<ChatServe
     readiness,
     log,
   });
-  const url = `http://127.0.0.1:${server.port}`;
   const chat: ChatServer = {
-    url,
-    transport: testRemote(url, "chat"),
+    transport: testRemote(`http://127.0.0.1:${server.port}`, "chat"),
     assistants,
     requests: [],
     run: async () => ({ case: "reply", value: "done" }),

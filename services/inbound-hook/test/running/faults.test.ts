@@ -6,7 +6,6 @@ import type { Peers } from "@toolgate/service-host/peers";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestWorkspace } from "../hook-rig.ts";
-import { createHold } from "./chat-server.ts";
 import { type RunRig, startRunRig } from "./run-rig.ts";
 
 let rig: RunRig;
@@ -14,8 +13,6 @@ let workspace: TestWorkspace;
 /** What happens to the next calls of tool-runner: lost before or after they were sent, or nothing. */
 const faults: ("never sent" | "not started" | "lost during the run" | "timeout")[] = [];
 let lockChecksToFail = 0;
-/** Holds the responses of tool-runner. */
-let hold: ReturnType<typeof createHold> | undefined;
 
 beforeAll(async () => {
   rig = await startRunRig({ instances: [["receiver"]] });
@@ -38,7 +35,6 @@ function faulty(real: Peers): Peers {
         if (fault === "never sent") throw neverSentError("no server is reachable", Code.Unavailable);
         if (fault === "not started") throw new ConnectError("the run did not start", Code.Aborted);
         const response = await call(request, options);
-        await hold?.wait();
         if (fault === "timeout") throw new ConnectError("the call's time is up", Code.DeadlineExceeded);
         if (fault) throw new ConnectError("the stream was lost", Code.Unavailable);
         return response;
@@ -78,32 +74,4 @@ test("[IN-12] [IN-34] a run that may have had effects is never repeated, and the
   });
   await eventually(async () => (await executions()) >= before + 2);
   expect(await executions()).toBe(before + 2);
-});
-
-test("[IN-12] a result is stored even if the database drops the connection meanwhile", async () => {
-  const hook = await workspace.createHook();
-  hold = createHold();
-  const id = await rig.accept(hook, { text: "e" });
-  await eventually(() => hold?.reached === 1);
-  const blocker = await rig.pool.connect();
-  const dropped = async () => {
-    const { rowCount } = await rig.pool.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock' and query like '%tool_queue_group%'`,
-    );
-    return (rowCount ?? 0) > 0;
-  };
-  try {
-    await blocker.query("begin");
-    await blocker.query("select from inbound_hook.tool_queue_group for update");
-    hold.release();
-    // The second one is the connection of a repeat.
-    await eventually(dropped);
-    await eventually(dropped);
-  } finally {
-    await blocker.query("rollback");
-    blocker.release();
-    hold = undefined;
-  }
-  expect(await rig.ended(id)).toMatchObject({ status: "succeeded", runs: [{ number: 1, status: "succeeded" }] });
 });

@@ -1,5 +1,5 @@
+import type { SigningKey } from "@toolgate/webhook-signing/secret";
 import { sign, signStandard } from "@toolgate/webhook-signing/sign";
-import type { SigningKey } from "@toolgate/webhook-signing/signing-key";
 
 const USER_AGENT = "Service-Webhooks/1.0 (Toolgate)";
 

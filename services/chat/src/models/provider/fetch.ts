@@ -42,9 +42,8 @@ async function callModel(
     ...call,
     workspaceId,
     method: "POST" as const,
+    // It may be repeated: it has had no effect if the server closed a kept connection without sending a byte.
     reuseKey: "model",
-    // A request has had no effect if the server closed the connection without sending a byte.
-    repeatable: true,
     maxResponseBytes: MAX_ANSWER_BYTES,
     ...limits,
   };

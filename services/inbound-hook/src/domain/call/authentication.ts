@@ -1,8 +1,7 @@
-import { verifyGithub } from "@toolgate/webhook-signing/github";
 import type { HookHeader } from "@toolgate/webhook-signing/hook-headers";
-import { verifyBearer, verifyShop } from "@toolgate/webhook-signing/shop-and-bearer";
 import { verify } from "@toolgate/webhook-signing/verify";
 import { verifyStandard } from "@toolgate/webhook-signing/verify-standard";
+import { verifyBearer, verifyGithub, verifyShop } from "@toolgate/webhook-signing/verify-untimed";
 import type { Format, Preset } from "../hook.ts";
 import { onlyValueOf, type WithHeaders } from "./received-call.ts";
 

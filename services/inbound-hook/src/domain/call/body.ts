@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import { isDeeperThan, isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
-import { parseForm } from "./form.ts";
 
 /**
  * `isForm`: all values are strings, although the target may need numbers or booleans. `fault`: what the sender should change.
@@ -12,6 +11,8 @@ export type ParsedBody = { ok: true; value: JsonObject; isForm: boolean } | { ok
 const MAX_LEVELS = 63;
 const BYTE_ORDER_MARK = 0xfeff;
 const FORM_TYPE = "application/x-www-form-urlencoded";
+/** Parsing more would delay other calls. */
+export const MAX_FORM_FIELDS = 1_000;
 
 /**
  * [IN-19] [IN-20] [IN-25] The JSON object in a body. Only the form type is not read as JSON; an encoded body is not
@@ -26,8 +27,7 @@ export function parseBody(bytes: Uint8Array, contentType: string, contentEncodin
   if (type !== FORM_TYPE) return parseJson(text, type);
   // What curl sends of JSON when it is not told its type.
   if (/^\s*\{/.test(text)) return refuse("the body looks like JSON: send it with Content-Type: application/json");
-  const form = parseForm(bytes);
-  return form ? { ok: true, value: form, isForm: true } : refuse("the form has too many fields, or is not in UTF-8");
+  return parseForm(text);
 }
 
 function mediaTypeOf(contentType: string): string {
@@ -46,6 +46,37 @@ function parseJson(text: string, type: string): ParsedBody {
   if (isDeeperThan(value, MAX_LEVELS)) return refuse(`the body is nested more than ${MAX_LEVELS} levels deep`);
   if (hasInexactNumber(text)) return refuse("a number has more digits than JSON numbers keep, or is too large");
   return { ok: true, value, isForm: false };
+}
+
+/**
+ * [IN-20] The fields of a form: a string each, or a list of strings for a name that occurs several times. A `%` without two
+ * hexadecimal digits remains as it is.
+ */
+function parseForm(text: string): ParsedBody {
+  const fault = "the form has too many fields, or is not in UTF-8";
+  const parts = text.split("&").filter((part) => part !== "");
+  if (parts.length > MAX_FORM_FIELDS) return refuse(fault);
+  const fields = new Map<string, string | string[]>();
+  for (const part of parts) {
+    const equals = part.indexOf("=");
+    const name = decodePart(equals === -1 ? part : part.slice(0, equals));
+    const value = decodePart(equals === -1 ? "" : part.slice(equals + 1));
+    if (name === undefined || value === undefined) return refuse(fault);
+    const earlier = fields.get(name);
+    if (Array.isArray(earlier)) earlier.push(value);
+    else fields.set(name, earlier === undefined ? value : [earlier, value]);
+  }
+  // Unlike an assignment, this makes a field named __proto__ an ordinary member.
+  return { ok: true, value: Object.fromEntries(fields), isForm: true };
+}
+
+/** Undefined when what is percent-encoded is not UTF-8. */
+function decodePart(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded.replaceAll("+", " ").replace(/%(?![0-9a-f]{2})/gi, "%25"));
+  } catch {
+    return undefined;
+  }
 }
 
 function refuse(fault: string): ParsedBody {

@@ -23,20 +23,6 @@ test("[AUTH-4] native: time and body make one key, however their digits could be
   expect(keysOf(11, "0")).not.toEqual(keysOf(1, "10"));
 });
 
-test("[AUTH-10] processor: only a string named id in the body is the event's id", () => {
-  expect(identityOf("processor", {}, { signedAt: 1, value: { id: "evt_1" } })).toMatchObject({ externalId: "evt_1" });
-  for (const value of [{}, { id: 1 }, { id: ["evt_1"] }, { id: "" }, { id: null }, { data: { id: "evt_1" } }])
-    expect(identityOf("processor", {}, { signedAt: 1, value })).toMatchObject({
-      externalId: null,
-      keys: { length: 1 },
-    });
-});
-
-test("[AUTH-18] bearer without an id has no key, so that every call is new", () => {
-  expect(identityOf("bearer", {})).toEqual({ externalId: null, keys: [] });
-  expect(identityOf("bearer", { "idempotency-key": "", "x-delivery-id": "b" }).externalId).toBe("b");
-});
-
 test("[AUTH] standard webhooks: the signed text is a key, however it is split into id, time and body", () => {
   const standard = (id: string, time: string, body: string) =>
     identityOf("standard_webhooks", { "webhook-id": id, "webhook-timestamp": time }, { body }).keys[0];

@@ -6,8 +6,7 @@ import {
   type HookRunSchema,
 } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { timestampOf } from "@toolgate/service-host/time";
-import type { DeliveryStatus } from "../../domain/log/delivery-filter.ts";
-import type { DeliveryRow, RunRow } from "../../store/log/read.ts";
+import type { DeliveryRow, DeliveryStatus, RunRow } from "../../store/log/read.ts";
 import { invalidArgument } from "../request-fields.ts";
 
 const STATUSES = {

@@ -9,9 +9,8 @@ import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/servi
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
 import { requestTime } from "@toolgate/service-host/time";
 import type { ReceiverContext } from "../../context.ts";
-import type { DeliveryFilter } from "../../domain/log/delivery-filter.ts";
 import { isHookOf, readDeliveries } from "../../store/log/read.ts";
-import { scansFor } from "../../store/log/scans.ts";
+import { type DeliveryFilter, scansFor } from "../../store/log/scans.ts";
 import { hookKey, invalidArgument } from "../request-fields.ts";
 import { statusesOf, toDelivery } from "./delivery-message.ts";
 
@@ -31,7 +30,7 @@ export const listHookDeliveries: Handler<
   if (before !== undefined && !createdAtOf(before)) throw invalidArgument("page_token: not a token of this list");
   // Otherwise, the duration of the search would reveal how busy another workspace's hook is.
   if (filter.hookId !== undefined && !(await isHookOf(pool, filter.workspaceId, filter.hookId))) return {};
-  const { ids, next } = await searchLog(pool, (db) => scansFor(db, filter), {
+  const { ids, next } = await searchLog(pool, async () => scansFor(filter), {
     limit,
     before: before?.toLowerCase(),
     now: now(),

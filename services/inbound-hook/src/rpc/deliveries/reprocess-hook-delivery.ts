@@ -1,11 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
-import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
 import { findDelivery } from "../../store/log/read.ts";
-import { hookOfDelivery, queueAgain } from "../../store/runs/reprocess.ts";
+import { queueAgain } from "../../store/runs/reprocess.ts";
 import { hookAuditRow } from "../record-change.ts";
 import { noSuchDelivery, toDelivery } from "./delivery-message.ts";
 
@@ -22,24 +21,25 @@ export const reprocessHookDelivery: Handler<
   const principal = principalOf(call);
   const { workspaceId } = principal;
   if (await context.isWorkspaceLocked(workspaceId)) throw refused("the workspace is locked");
-  const key = { workspaceId, deliveryId };
-  const hook = createdAtOf(deliveryId) && (await hookOfDelivery(context.pool, key));
-  if (!hook) throw noSuchDelivery();
-  if (hook.deleted) throw refused("the hook was deleted");
+  const found = await findDelivery(context.pool, workspaceId, deliveryId);
+  if (!found) throw noSuchDelivery();
+  const { hookId, hookName, hookDeleted, target } = found.delivery;
+  if (hookDeleted) throw refused("the hook was deleted");
   const now = context.now();
-  const queued = await queueAgain(context.queuePool, context.queues[hook.lane], {
-    ...key,
-    hook,
+  const queued = await queueAgain(context.stores[target.kind], {
+    workspaceId,
+    deliveryId,
+    hookId,
     requestedBy: principal.email,
     now,
-    auditRow: hookAuditRow(hook, { principal, at: now, action: "hook.reprocess" }),
+    auditRow: hookAuditRow({ id: hookId, name: hookName }, { principal, at: now, action: "hook.reprocess" }),
   });
   if (queued === "no-such-delivery") throw noSuchDelivery();
   if (queued !== "queued") throw refused(REFUSALS[queued]);
-  context.announceWork(hook.lane);
-  const found = await findDelivery(context.pool, workspaceId, deliveryId);
-  if (!found) throw noSuchDelivery();
-  return { delivery: toDelivery(found.delivery) };
+  context.announceWork(target.kind);
+  const again = await findDelivery(context.pool, workspaceId, deliveryId);
+  if (!again) throw noSuchDelivery();
+  return { delivery: toDelivery(again.delivery) };
 };
 
 function refused(reason: string): ConnectError {

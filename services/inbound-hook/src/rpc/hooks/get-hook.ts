@@ -2,9 +2,9 @@ import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
+import { readFigures } from "../../store/hook-figures.ts";
 import { findHook } from "../../store/hooks.ts";
 import { hookKey, noSuchHook } from "../request-fields.ts";
-import { figuresOf } from "./figures.ts";
 import { toHook } from "./hook-message.ts";
 
 export const getHook: Handler<ReceiverContext, typeof HookService.method.getHook> = async (
@@ -14,5 +14,5 @@ export const getHook: Handler<ReceiverContext, typeof HookService.method.getHook
 ) => {
   const row = await findHook(context.pool, hookKey(principalOf(call), hookId));
   if (!row) throw noSuchHook();
-  return { hook: toHook(row, context, (await figuresOf(context, [row])).get(row.id)) };
+  return { hook: toHook(row, context, (await readFigures(context.pool, [row], context.now())).get(row.id)) };
 };

@@ -2,8 +2,8 @@ import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
+import { readFigures } from "../../store/hook-figures.ts";
 import { listHooks as listRows } from "../../store/hooks.ts";
-import { figuresOf } from "./figures.ts";
 import { toHook } from "./hook-message.ts";
 
 export const listHooks: Handler<ReceiverContext, typeof HookService.method.listHooks> = async (
@@ -12,6 +12,6 @@ export const listHooks: Handler<ReceiverContext, typeof HookService.method.listH
   call,
 ) => {
   const rows = await listRows(context.pool, principalOf(call).workspaceId);
-  const figures = await figuresOf(context, rows);
+  const figures = await readFigures(context.pool, rows, context.now());
   return { hooks: rows.map((row) => toHook(row, context, figures.get(row.id))) };
 };

@@ -7,11 +7,11 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
 import { epochScope, limitViolation, nameViolation, toleranceViolation } from "../../domain/hook.ts";
+import { readFigures } from "../../store/hook-figures.ts";
 import { type EditableFields, findHook, type HookRow, lockHook, updateHook as updateRow } from "../../store/hooks.ts";
 import { auditHook } from "../record-change.ts";
 import { hookKey, noSuchHook, refuseIf } from "../request-fields.ts";
 import { checkedArguments } from "./check-target.ts";
-import { figuresOf } from "./figures.ts";
 import { argumentsOf, toHook } from "./hook-message.ts";
 
 export const updateHook: Handler<ReceiverContext, typeof HookService.method.updateHook> = async (
@@ -56,7 +56,7 @@ export const updateHook: Handler<ReceiverContext, typeof HookService.method.upda
   });
   // Also when nothing changed: the call may repeat one that could not be announced.
   await announceChange(context.epochs, epochScope(row.id));
-  return { hook: toHook(row, context, (await figuresOf(context, [row])).get(row.id)) };
+  return { hook: toHook(row, context, (await readFigures(context.pool, [row], context.now())).get(row.id)) };
 };
 
 function editedFields(before: HookRow, after: HookRow): string[] {

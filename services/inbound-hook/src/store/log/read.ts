@@ -1,7 +1,8 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import { createdAtOf } from "@toolgate/postgres/timed-id";
-import type { DeliveryStatus } from "../../domain/log/delivery-filter.ts";
 import type { Target } from "../hooks.ts";
+
+export type DeliveryStatus = "waiting" | "running" | "succeeded" | "failed" | "interrupted";
 
 export interface DeliveryRow {
   /** UUID v7 of the time at which it was received. */
@@ -16,6 +17,7 @@ export interface DeliveryRow {
   error: string;
   requestId: string;
   target: Target;
+  hookDeleted: boolean;
 }
 
 export interface RunRow {
@@ -31,17 +33,18 @@ export interface RunRow {
   requestedBy: string;
 }
 
-/** A delivery with what was received. */
+/** A delivery with what was received, and its runs in order. */
 export interface FoundDelivery {
   delivery: DeliveryRow;
   body: Buffer;
   contentType: string;
   headers: Record<string, string>;
+  hookRuns: RunRow[];
 }
 
 const COLUMNS = `d.id, d.hook_id as "hookId", h.name as "hookName", d.external_id as "externalId", d.status,
   d.created_at as "createdAt", d.runs, d.duration_ms as "durationMs", d.error, d.request_id as "requestId",
-  json_build_object('kind', h.target_kind, 'name', h.target_name) as target`;
+  json_build_object('kind', h.target_kind, 'name', h.target_name) as target, h.deleted_at is not null as "hookDeleted"`;
 
 /** The rows of these deliveries, newest first. */
 export async function readDeliveries(db: Queryable, ids: readonly string[]): Promise<DeliveryRow[]> {
@@ -60,16 +63,15 @@ export async function readDeliveries(db: Queryable, ids: readonly string[]): Pro
   return rows;
 }
 
-const RUNS = `select json_agg(json_build_object('number', r.number, 'status', r.status, 'startedAt', r.started_at,
-    'durationMs', r.duration_ms, 'args', r.args, 'result', r.result, 'error', r.error, 'executionId', r.execution_id,
-    'chatId', r.chat_id, 'requestedBy', r.requested_by) order by r.number)
-  from inbound_hook.run r where r.created_at = $2 and r.delivery_id = $3`;
-
-const FIND = (more: string) => `select ${COLUMNS}, d.body, d.content_type as "contentType", d.headers ${more}
+const FIND = `select ${COLUMNS}, d.body, d.content_type as "contentType", d.headers, coalesce((
+    select json_agg(json_build_object('number', r.number, 'status', r.status, 'startedAt', r.started_at,
+      'durationMs', r.duration_ms, 'args', r.args, 'result', r.result, 'error', r.error, 'executionId', r.execution_id,
+      'chatId', r.chat_id, 'requestedBy', r.requested_by) order by r.number)
+    from inbound_hook.run r where r.created_at = $2 and r.delivery_id = $3), '[]') as "hookRuns"
   from inbound_hook.delivery d join inbound_hook.hook h on h.id = d.hook_id
   where d.created_at = $2 and d.id = $3 and d.workspace_id = $1`;
 
-/** Undefined when the workspace has no such delivery. */
+/** One statement, so that delivery and runs are those of one moment. Undefined when the workspace has no such delivery. */
 export async function findDelivery(
   db: Queryable,
   workspaceId: string,
@@ -77,27 +79,11 @@ export async function findDelivery(
 ): Promise<FoundDelivery | undefined> {
   const createdAt = createdAtOf(deliveryId);
   if (!createdAt) return undefined;
-  const { rows } = await db.query(FIND(""), [workspaceId, createdAt, deliveryId]);
-  return rows.length === 0 ? undefined : toFound(rows[0]);
-}
-
-/** The same with its runs, in order. It is one statement, so that delivery and runs are those of one moment. */
-export async function findDeliveryWithRuns(
-  db: Queryable,
-  workspaceId: string,
-  deliveryId: string,
-): Promise<(FoundDelivery & { runs: RunRow[] }) | undefined> {
-  const createdAt = createdAtOf(deliveryId);
-  if (!createdAt) return undefined;
-  const { rows } = await db.query(FIND(`, (${RUNS}) as "runRows"`), [workspaceId, createdAt, deliveryId]);
+  const { rows } = await db.query(FIND, [workspaceId, createdAt, deliveryId]);
   if (rows.length === 0) return undefined;
-  const { runRows, ...found } = rows[0];
-  const runs = ((runRows ?? []) as RunRow[]).map((run) => ({ ...run, startedAt: new Date(run.startedAt) }));
-  return { ...toFound(found), runs };
-}
-
-function toFound({ body, contentType, headers, ...delivery }: DeliveryRow & Omit<FoundDelivery, "delivery">) {
-  return { delivery, body, contentType, headers };
+  const { body, contentType, headers, hookRuns, ...delivery } = rows[0];
+  const runs = (hookRuns as RunRow[]).map((run) => ({ ...run, startedAt: new Date(run.startedAt) }));
+  return { delivery, body, contentType, headers, hookRuns: runs };
 }
 
 /** Whether the workspace has or had this hook. */

@@ -1,10 +1,9 @@
-import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { lockDueGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
-import type { Pool } from "@toolgate/postgres/pool";
 import type { TraceContext } from "@toolgate/telemetry/trace";
 import type { ArgumentSource } from "../../domain/arguments/mapping.ts";
+import type { LaneStore } from "../queue.ts";
 
 /** A hook delivery whose target may be started now, with everything that the start needs. */
 export interface ClaimedDelivery {
@@ -41,18 +40,6 @@ export interface ClaimedRun {
   trace: TraceContext;
 }
 
-interface Claim {
-  deliveries: ClaimedDelivery[];
-  /** Whether more may be due. */
-  full: boolean;
-}
-
-/**
- * Claims due deliveries of a lane, at most `maxGroups` times the cap. Each becomes a run that is "running" until
- * `leaseUntil`. All of that is on disk when this resolves, so whatever happens next, every run is in the log.
- */
-export type ClaimDeliveries = (request: ClaimIdentity & { now: Date; maxGroups: number }) => Promise<Claim>;
-
 /** What a claim leaves in the database. */
 export interface ClaimIdentity {
   /** A UUID of this claim alone. */
@@ -86,18 +73,23 @@ left join started on started.created_at = claimed.created_at and started.id = cl
 left join inbound_hook.hook h on h.id = started.hook_id
 order by claimed.due_at, claimed.item_id`;
 
-export function createClaimDeliveries(pool: Pool, queue: FairQueue): ClaimDeliveries {
+/**
+ * Claims due deliveries of a lane, at most `maxGroups` times the cap. Each becomes a run that is "running" until
+ * `leaseUntil`. All of that is on disk when this resolves, so whatever happens next, every run is in the log. `full`: more
+ * may be due.
+ */
+export async function claimDeliveries(
+  { pool, queue }: LaneStore,
+  { claimId, now, leaseUntil, maxGroups }: ClaimIdentity & { now: Date; maxGroups: number },
+): Promise<{ deliveries: ClaimedDelivery[]; full: boolean }> {
   const claim = prepareClaim(queue, { name: `${queue.tables}_claim`, text: RUN_PARTS });
-  return async ({ claimId, now, leaseUntil, maxGroups }) => {
-    const lock = lockDueGroups(queue.tables, now, maxGroups);
-    const statements = [lock, claim({ now, leaseUntil, values: [claimId] })];
-    // Other claims need not wait for the disk; only the start of the targets does.
-    const [locked, claimed] = await pipelined(pool, statements, { unlockEarly: true });
-    const deliveries = (claimed?.rows ?? []).map((row) => toDelivery(claimId, row));
-    const groups: number = locked?.rows[0].groups ?? 0;
-    // A claim that finds nothing has still updated the due times of the groups it locked: others may be due behind them.
-    return { deliveries, full: groups === maxGroups || (groups > 0 && deliveries.length === 0) };
-  };
+  const statements = [lockDueGroups(queue.tables, now, maxGroups), claim({ now, leaseUntil, values: [claimId] })];
+  // Other claims need not wait for the disk; only the start of the targets does.
+  const [locked, claimed] = await pipelined(pool, statements, { unlockEarly: true });
+  const deliveries = (claimed?.rows ?? []).map((row) => toDelivery(claimId, row));
+  const groups: number = locked?.rows[0].groups ?? 0;
+  // A claim that finds nothing has still updated the due times of the groups it locked: others may be due behind them.
+  return { deliveries, full: groups === maxGroups || (groups > 0 && deliveries.length === 0) };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a row of the statement above

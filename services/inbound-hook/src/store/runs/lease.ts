@@ -3,50 +3,44 @@ import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { expiredGroups, settleParts } from "@toolgate/postgres/fair-queue/settle";
 import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
-import type { Pool } from "@toolgate/postgres/pool";
-
-/** The leases of running deliveries: as long as they are renewed, the process that runs the target is alive. */
-export interface Leases {
-  renew(deliveries: readonly { deliveryId: string; workspaceId: string }[], leaseUntil: Date): Promise<void>;
-  /** Marks runs with expired leases as interrupted; they are not repeated. Resolves with how many. */
-  interruptExpired(now: Date): Promise<number>;
-}
+import type { LaneStore } from "../queue.ts";
 
 const ITEMS_PER_EXPIRY = 500;
 /** The error of a run whose process died. */
 const INTERRUPTED = "interrupted: the process that ran it ended, and what the run did is not known";
 
-export function createLeases(pool: Pool, queue: FairQueue): Leases {
+/** Renews the leases of running deliveries: as long as that happens, the process that runs the target is alive. */
+export async function renewLeases(
+  { pool, queue: { tables } }: LaneStore,
+  deliveries: readonly { deliveryId: string; workspaceId: string }[],
+  leaseUntil: Date,
+): Promise<void> {
+  const groups = [...new Set(deliveries.map((delivery) => delivery.workspaceId))];
+  await inUnlockedGroups(groups, async (some, lockTimeoutMs) => {
+    const ids = deliveries.filter(({ workspaceId }) => some.includes(workspaceId)).map(({ deliveryId }) => deliveryId);
+    const renew = {
+      name: `${tables}_renew`,
+      text: `update ${tables}_item set lease_until = $2 where item_id = any($1::uuid[]) and lease_until < $2`,
+      values: [ids, leaseUntil],
+    };
+    await pipelined(pool, [lockGroups(tables, some), renew], { lockTimeoutMs });
+  });
+}
+
+/** Marks runs with expired leases as interrupted; they are not repeated. Resolves with how many. */
+export async function interruptExpired({ pool, queue }: LaneStore, now: Date): Promise<number> {
   const { tables } = queue;
+  const { rows } = await pool.query(expiredGroups(tables, now, ITEMS_PER_EXPIRY));
+  const groups: string[] = rows.map((row) => row.group_id);
+  if (groups.length === 0) return 0;
   const text = interruptText(queue);
-  return {
-    async renew(deliveries, leaseUntil) {
-      const groups = [...new Set(deliveries.map((delivery) => delivery.workspaceId))];
-      await inUnlockedGroups(groups, async (some, lockTimeoutMs) => {
-        const ids = deliveries
-          .filter(({ workspaceId }) => some.includes(workspaceId))
-          .map(({ deliveryId }) => deliveryId);
-        const renew = {
-          name: `${tables}_renew`,
-          text: `update ${tables}_item set lease_until = $2 where item_id = any($1::uuid[]) and lease_until < $2`,
-          values: [ids, leaseUntil],
-        };
-        await pipelined(pool, [lockGroups(tables, some), renew], { lockTimeoutMs });
-      });
-    },
-    async interruptExpired(now) {
-      const { rows } = await pool.query(expiredGroups(tables, now, ITEMS_PER_EXPIRY));
-      const groups: string[] = rows.map((row) => row.group_id);
-      if (groups.length === 0) return 0;
-      let runs = 0;
-      await inUnlockedGroups(groups, async (some, lockTimeoutMs) => {
-        const interrupt = { name: `${tables}_interrupt`, text, values: [some, now, ITEMS_PER_EXPIRY, INTERRUPTED] };
-        const results = await pipelined(pool, [lockGroups(tables, some), interrupt], { lockTimeoutMs });
-        runs += results.at(-1)?.rows[0].runs ?? 0;
-      });
-      return runs;
-    },
-  };
+  let runs = 0;
+  await inUnlockedGroups(groups, async (some, lockTimeoutMs) => {
+    const interrupt = { name: `${tables}_interrupt`, text, values: [some, now, ITEMS_PER_EXPIRY, INTERRUPTED] };
+    const results = await pipelined(pool, [lockGroups(tables, some), interrupt], { lockTimeoutMs });
+    runs += results.at(-1)?.rows[0].runs ?? 0;
+  });
+  return runs;
 }
 
 const interruptText = (queue: FairQueue) => `with settled as materialized (

@@ -2,25 +2,13 @@ import { addParts } from "@toolgate/postgres/fair-queue/add";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
-import type { Pool } from "@toolgate/postgres/pool";
 import { createdAtOf } from "@toolgate/postgres/timed-id";
-import type { Lane } from "../queue.ts";
+import type { LaneStore } from "../queue.ts";
 
-/** The hook of a delivery that may run again, with its lane. */
-export interface HookToReprocess {
-  id: number;
-  name: string;
-  lane: Lane;
-  deleted: boolean;
-}
-
-interface DeliveryKey {
+interface ReprocessRequest {
   workspaceId: string;
   deliveryId: string;
-}
-
-interface ReprocessRequest extends DeliveryKey {
-  hook: Pick<HookToReprocess, "id" | "lane">;
+  hookId: number;
   /** Email of the user who requested it. */
   requestedBy: string;
   now: Date;
@@ -31,31 +19,15 @@ interface ReprocessRequest extends DeliveryKey {
 /** The log shows all runs of a hook delivery in one response. */
 const MAX_RUNS = 100;
 
-/** Undefined when the workspace has no such delivery. */
-export async function hookOfDelivery(
-  pool: Pool,
-  { workspaceId, deliveryId }: DeliveryKey,
-): Promise<HookToReprocess | undefined> {
-  const { rows } = await pool.query(
-    `select h.id, h.name, h.target_kind as lane, h.deleted_at is not null as deleted
-     from inbound_hook.delivery d join inbound_hook.hook h on h.id = d.hook_id
-     where d.created_at = $1 and d.id = $2 and d.workspace_id = $3`,
-    [createdAtOf(deliveryId), deliveryId, workspaceId],
-  );
-  return rows[0];
-}
-
 /**
  * [IN-13] Queues a delivery again; its next claim starts the next run. Everything is sent together, because while the
  * queue of the workspace is locked, no call for it is accepted.
- * @param pool for pipelined statements
  */
 export async function queueAgain(
-  pool: Pool,
-  queue: FairQueue,
-  { workspaceId, deliveryId, hook, requestedBy, now, auditRow }: ReprocessRequest,
+  { pool, queue }: LaneStore,
+  { workspaceId, deliveryId, hookId, requestedBy, now, auditRow }: ReprocessRequest,
 ): Promise<"queued" | "no-such-delivery" | "not-ended" | "too-many-runs"> {
-  const values = [createdAtOf(deliveryId), deliveryId, workspaceId, hook.id, requestedBy, now, MAX_RUNS, ...auditRow];
+  const values = [createdAtOf(deliveryId), deliveryId, workspaceId, hookId, requestedBy, now, MAX_RUNS, ...auditRow];
   const results = await pipelined(pool, [
     ...makeAndLockGroups(queue.tables, [workspaceId]),
     { name: `${queue.tables}_again`, text: queueAgainText(queue), values },

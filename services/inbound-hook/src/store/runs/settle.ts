@@ -2,7 +2,7 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
-import type { Pool } from "@toolgate/postgres/pool";
+import type { LaneStore } from "../queue.ts";
 
 /** How the run of a claimed hook delivery ended. */
 export interface RunRecord {
@@ -25,32 +25,28 @@ export interface RunRecord {
   executionId: string;
 }
 
-export interface SettleRuns {
-  /**
-   * Writes how runs ended, and frees their slots, in one transaction, or fails (`isLockTimeout`) after this wait for the
-   * queue of a workspace. A result counts even if the run was declared interrupted before, because it says what really
-   * happened; but never for another run of the delivery. Resolves with whether more of one of the workspaces waits.
-   */
-  settle(records: readonly RunRecord[], now: Date, lockTimeoutMs: number): Promise<boolean>;
-}
-
-export function createSettleRuns(pool: Pool, queue: FairQueue): SettleRuns {
-  const text = settleText(queue);
+/**
+ * Writes how runs ended, and frees their slots, in one transaction, or fails (`isLockTimeout`) after this wait for the queue
+ * of a workspace. A result counts even if the run was declared interrupted before, because it says what really happened; but
+ * never for another run of the delivery. Resolves with whether more of one of the workspaces waits.
+ */
+export async function settleRuns(
+  { pool, queue }: LaneStore,
+  records: readonly RunRecord[],
+  now: Date,
+  lockTimeoutMs: number,
+): Promise<boolean> {
   const { tables } = queue;
-  return {
-    async settle(records, now, lockTimeoutMs) {
-      const results = await pipelined(
-        pool,
-        [
-          lockGroups(tables, [...new Set(records.map((record) => record.workspaceId))]),
-          { name: `${tables}_settle`, text, values: [JSON.stringify(records), now] },
-        ],
-        // A crash that undoes this leaves the runs leased, and they become interrupted.
-        { unlockEarly: true, lockTimeoutMs },
-      );
-      return results.at(-1)?.rows[0].waiting === true;
-    },
-  };
+  const results = await pipelined(
+    pool,
+    [
+      lockGroups(tables, [...new Set(records.map((record) => record.workspaceId))]),
+      { name: `${tables}_settle`, text: settleText(queue), values: [JSON.stringify(records), now] },
+    ],
+    // A crash that undoes this leaves the runs leased, and they become interrupted.
+    { unlockEarly: true, lockTimeoutMs },
+  );
+  return results.at(-1)?.rows[0].waiting === true;
 }
 
 /**

@@ -4,6 +4,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 const MAX_BEARER_HEADER_CHARS = 2_048;
 
 const BEARER = /^bearer +([^ ]+)$/i;
+const GITHUB = /^sha256=[0-9a-fA-F]{64}$/;
 
 /**
  * Verifies `X-Shop-Hmac-Sha256`, the base64 of HMAC-SHA256(secret, body) without a time, over the raw body. Only the
@@ -11,6 +12,19 @@ const BEARER = /^bearer +([^ ]+)$/i;
  */
 export function verifyShop(secret: string, header: string, body: Uint8Array | string): boolean {
   return equalText(header, createHmac("sha256", secret).update(body).digest("base64"));
+}
+
+/** The value of GitHub's `X-Hub-Signature-256`: `sha256=` and the hex HMAC-SHA256 of the body, without a time. */
+export function signGithub(secret: string, body: Uint8Array | string): string {
+  return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+}
+
+/**
+ * Verifies `X-Hub-Signature-256` over the raw body: `sha256=` in lower case, hex in either case. Compares in constant
+ * time. Never throws.
+ */
+export function verifyGithub(secret: string, header: string, body: Uint8Array | string): boolean {
+  return GITHUB.test(header) && equalText(header.toLowerCase(), signGithub(secret, body));
 }
 
 /**

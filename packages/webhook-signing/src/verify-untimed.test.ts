@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { verifyBearer, verifyShop } from "./shop-and-bearer.ts";
+import { signGithub, verifyBearer, verifyGithub, verifyShop } from "./verify-untimed.ts";
 
 const signShop = (secret: string, body: Uint8Array | string) =>
   createHmac("sha256", secret).update(body).digest("base64");
@@ -56,4 +56,40 @@ test("[AUTH-14] bearer: scheme in any case, token exact", () => {
 
 test("[AUTH-22] an empty secret admits nobody", () => {
   expect(verifyBearer("", "Bearer ")).toBe(false);
+});
+
+const githubSecret = "It's a Secret to Everybody";
+const githubBody = "Hello, World!";
+const githubHeader = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+
+test("[AUTH] the example in GitHub's documentation is signed and verified", () => {
+  expect(signGithub(githubSecret, githubBody)).toBe(githubHeader);
+  expect(verifyGithub(githubSecret, githubHeader, githubBody)).toBe(true);
+  expect(verifyGithub(githubSecret, `sha256=${githubHeader.slice(7).toUpperCase()}`, githubBody)).toBe(true);
+});
+
+test("[AUTH] another body, secret or form of the header is refused", () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), fc.nat(255), (anyBody, bit) => {
+      const good = signGithub(githubSecret, anyBody);
+      const digest = Buffer.from(good.slice(7), "hex");
+      digest[bit >> 3] = (digest[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      expect(verifyGithub(githubSecret, good, anyBody)).toBe(true);
+      expect(verifyGithub(githubSecret, `sha256=${digest.toString("hex")}`, anyBody)).toBe(false);
+      expect(verifyGithub(githubSecret, good, Buffer.concat([anyBody, Buffer.of(0)]))).toBe(false);
+      expect(verifyGithub(`${githubSecret}x`, good, anyBody)).toBe(false);
+    }),
+  );
+  const hex = githubHeader.slice(7);
+  for (const other of [
+    "",
+    hex,
+    `sha1=${hex}`,
+    `SHA256=${hex}`,
+    `sha256=${hex}00`,
+    ` ${githubHeader}`,
+    `${githubHeader}\n`,
+  ]) {
+    expect(verifyGithub(githubSecret, other, githubBody)).toBe(false);
+  }
 });
