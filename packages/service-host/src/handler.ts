@@ -2,6 +2,7 @@ import type {
   DescMethodClientStreaming,
   DescMethodServerStreaming,
   DescMethodUnary,
+  DescService,
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
@@ -16,6 +17,13 @@ export type Handler<Context, Method extends DescMethodUnary> = (
   request: MessageShape<Method["input"]>,
   call: HandlerContext,
 ) => Promise<MessageInitShape<Method["output"]>>;
+
+/** Some of the unary RPCs of a service, by their names. */
+export type Handlers<Context, Service extends DescService> = {
+  [Name in keyof Service["method"]]?: Service["method"][Name] extends DescMethodUnary
+    ? Handler<Context, Service["method"][Name]>
+    : never;
+};
 
 /** An RPC that responds with a stream. */
 export type StreamHandler<Context, Method extends DescMethodServerStreaming> = (

@@ -23,17 +23,15 @@ import { createDataSources } from "./execution/data-sources/data-sources.ts";
 import { createFindServer, type FindServer } from "./execution/data-sources/find-server.ts";
 import type { ExecuteDependencies } from "./execution/execute.ts";
 import { createHostCallSlots } from "./execution/host-calls/slots.ts";
-import { createWebhookEvents } from "./execution/host-calls/webhook-events.ts";
+import { createIdempotency } from "./execution/idempotency.ts";
 import { createRecorder } from "./execution/record.ts";
 import { createDefinitions } from "./execution/workspace/definitions.ts";
-import { createSheets } from "./execution/workspace/sheets.ts";
 import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts";
 
 /** What runs of tools and the RPC handlers work with. */
 export interface Context extends ExecuteDependencies {
   grants: GrantReader;
   principals: PrincipalReader;
-  pool: Pool;
   epochs: Epochs;
   secretBox: SecretBox;
   findServer: FindServer;
@@ -83,13 +81,13 @@ export async function createContext(
         ...(config.targetCaFile && { tls: { ca: await readFile(config.targetCaFile, "utf8") } }),
       }),
     ),
-    definitions: createDefinitions({ pool, compiler }, { redis, now }),
+    definitions: createDefinitions(pool, compiler, { redis, now }),
     values: createWorkspaceValues({ pool, secretBox, redis, now }),
-    sheets: createSheets(pool),
     sendMail: config.mail && resources.use(createMailer(config.mail)),
     dataSources: resources.use(createDataSources({ pool, secretBox, findServer, redis, now })),
     recorder: resources.use(createRecorder(bus)),
-    webhookEvents: createWebhookEvents(outbox, now),
+    idempotency: createIdempotency({ pool, secretBox, now }),
+    outbox,
     redact: createRedactor(),
     slots: createHostCallSlots(),
     now,

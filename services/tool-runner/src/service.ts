@@ -12,7 +12,6 @@ import { createContext } from "./context.ts";
 import { consumeCallRecords } from "./events/call-records.ts";
 import { ensurePartitions, maintainPartitions } from "./events/daily-partitions.ts";
 import { consumeExecutionRecords } from "./events/execution-records.ts";
-import { createIdempotency } from "./execution/idempotency.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type RunHandler, runHandler } from "./rpc/run.ts";
 
@@ -49,7 +48,6 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
     { pool, redis, bus, outbox, peers, log, now, tls, sandboxLimits },
     resources,
   );
-  const idempotency = createIdempotency({ pool, secretBox: context.secretBox, now });
   const everyMs = overrides.partitionsEveryMs ?? PARTITIONS_EVERY_MS;
   const running = resources.use(
     startLoops({
@@ -65,7 +63,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   );
   const owned = resources.move();
   return {
-    hotCalls: { run: runHandler({ ...context, idempotency, onNotStarted: onError("run not started") }) },
+    hotCalls: { run: runHandler(context, onError("run not started")) },
     routes: (router) => registerRoutes(router, context),
     async ready() {
       await pool.query("select 1");

@@ -118,15 +118,15 @@ test("[LOG-2] a call whose run Postgres refuses is parked alone: all others of i
 
 test("[LOG-2] [LOG-10] while runs cannot be stored for a while, no usage record is passed on; then each call is in both logs once", async () => {
   await using rig = await consumerRig();
-  const calls = Array.from({ length: 60 }, () => callRecord());
+  const calls = Array.from({ length: 20 }, () => callRecord());
   for (const call of calls) await rig.publish(call);
   // Not a fault of the data, so that nothing is parked.
   await rig.pool.query("alter table tool_runner.executions rename to executions_away");
   rig.start();
-  await eventually(() => rig.errors.length > 12);
+  await eventually(() => rig.errors.length > 3);
   const { state } = await rig.bus.jsm.streams.info("RECORDS");
   expect(state.last_seq).toBe(0);
-  expect(await rig.waiting()).toBe(60);
+  expect(await rig.waiting()).toBe(20);
   await rig.pool.query("alter table tool_runner.executions_away rename to executions");
   await eventually(async () => expect(await rig.waiting()).toBe(0));
   expect(await rig.logged()).toEqual({ runs: idsOf(...calls), usage: idsOf(...calls) });
@@ -143,25 +143,4 @@ test("[LOG-10] usage records that are passed on again are dropped by the broker"
     });
   }
   expect(await rig.logged()).toEqual({ runs: idsOf(call), usage: idsOf(call) });
-});
-
-test("[LOG-2] [LOG-10] call records stay in their stream while RECORDS is full, and are passed on once it has room", async () => {
-  await using rig = await consumerRig();
-  await publishDurably(rig.bus, "records.audit", new Uint8Array(4_000));
-  await rig.bus.jsm.streams.update("RECORDS", { max_bytes: 4_200 });
-  const calls = Array.from({ length: 20 }, () => callRecord());
-  for (const call of calls) await rig.publish(call);
-  rig.start();
-  await eventually(() => rig.errors.length > 1);
-  expect(rig.errors.map(String)).toContainEqual(expect.stringContaining("maximum bytes exceeded"));
-  const later = callRecord();
-  await rig.publish(later);
-  expect(await rig.waiting()).toBe(21);
-  const full = await rig.logged();
-  expect(full.usage).toEqual([]);
-  // RECORDS empties without any help of the consumer of call records.
-  await rig.bus.jsm.streams.deleteMessage("RECORDS", 1);
-  await rig.bus.jsm.streams.update("RECORDS", { max_bytes: 1024 ** 2 });
-  await eventually(async () => expect(await rig.waiting()).toBe(0));
-  expect(await rig.logged()).toEqual({ runs: idsOf(...calls, later), usage: idsOf(...calls, later) });
 });

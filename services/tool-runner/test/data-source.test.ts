@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { argumentValues } from "../src/domain/data/named-parameters.ts";
 import { createDataSources, dataSourceContext } from "../src/execution/data-sources/data-sources.ts";
 import { createFindServer } from "../src/execution/data-sources/find-server.ts";
-import type { RowsJson } from "../src/execution/result-json.ts";
+import type { StatementResult } from "../src/execution/data-sources/run-statement.ts";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const CONCURRENT_CALLS = 6;
@@ -55,20 +55,14 @@ function ownSources(redis = new EventEmitter()) {
   });
 }
 
-const rowsOf = async (running: Promise<{ rows: RowsJson }>) => JSON.parse((await running).rows.parts().join(""));
+const rowsOf = async (running: Promise<StatementResult>) => JSON.parse((await running).rowsJson);
 
 const use = (url: string) => runner.dataSource.setDataSource({ url });
 
-test.each(["?host=10.0.0.1", "?host=/var/run/postgresql", "?sslcert=/etc/hostname", "?sslmode=no-verify"])(
-  "[SSRF-4] a data source with %s is refused when it is saved",
-  async (suffix) => {
-    await expect(use(hostile.url + suffix)).rejects.toMatchObject({ code: Code.InvalidArgument });
-  },
-);
-
-test("[SSRF-4] a stored URL that names another host in its query is refused when it is used", async () => {
+test("[SSRF-4] a URL that names another host in its query is refused when it is saved, and when it is used", async () => {
   const secretBox = createSecretBox({ keys: runner.config.sealingKeys });
   const elsewhere = `${runner.dataUrl}?host=127.0.0.1&port=${hostile.port}`;
+  await expect(use(elsewhere)).rejects.toMatchObject({ code: Code.InvalidArgument });
   await use(runner.dataUrl);
   await runner.pool.query("update tool_runner.data_sources set sealed_url = $1 where workspace_id = $2", [
     secretBox.seal(elsewhere, dataSourceContext(runner.workspaceId)),
@@ -134,15 +128,11 @@ test("[TOOL] a result with too many rows or bytes is refused, and the data sourc
 
 test.each([
   ["connect", "hang-up"],
-  ["begin", "hang-up"],
   ["query", "hang-up"],
   ["idle", "hang-up"],
-  ["connect", "garbage"],
   ["begin", "garbage"],
-  ["query", "garbage"],
   ["idle", "garbage"],
   ["connect", "flood"],
-  ["idle", "flood"],
   ["query", "flood"],
   ["query", "huge-row"],
   ["query", "too-many-rows"],
@@ -151,6 +141,7 @@ test.each([
   async (at, how) => {
     await use(hostile.url);
     hostile.behave({ at, how });
+    // More than there are connections, so that none of them is lost for good.
     for (let round = 0; round < CONCURRENT_CALLS; round += 1) {
       const { outcome } = await runner.call({ tool: "rows", args: { count: 1 } });
       if (at !== "idle") expect(outcome.case).toBe("toolFailed");
@@ -162,30 +153,7 @@ test.each([
   },
 );
 
-test("[LOG-10] a run is in the execution log with its first errors, however long those of its data source are", async () => {
-  await runner.saveTool("fails", {
-    external_api: true,
-    timeout_ms: 60_000,
-    handler: `export default async (_, ctx) => {
-      const messages = new Set();
-      for (let n = 0; n < 3; n += 1) {
-        await ctx.executePreparedQuery("rows", { count: 1 }).catch(({ message }) => messages.add(message));
-      }
-      return { messages: [...messages] };
-    };`,
-  });
-  await use(hostile.url);
-  hostile.behave({ at: "query", how: "long-error" });
-  const { outcome, executionId } = await runner.call({ tool: "fails" });
-  hostile.behave(undefined);
-  expect(outcome.case).toBe("resultJson");
-  expect(Buffer.from(outcome.value as Uint8Array).toString()).toBe('{"messages":["the query failed"]}');
-  const { execution } = await eventually(() => runner.executions.getExecution({ executionId }).catch(() => false));
-  expect(execution?.error.slice(0, 50)).toBe(`executePreparedQuery: ${"x".repeat(28)}`);
-  expect(execution?.error).toHaveLength(4_000);
-});
-
-test.each(["connect", "begin", "query"] as const)(
+test.each(["connect", "query"] as const)(
   "[TOOL] a data source that stops responding at %s delays a run up to the tool's limit, and leaks no connection",
   async (at) => {
     await use(hostile.url);
@@ -237,7 +205,7 @@ test("[TOOL] a run finds a connection without the settings, locks and temporary 
   const run = async (text: string) =>
     (await rowsOf(sources.run(scope, { ...STATEMENT, text, readOnly: false, keep: true })))[0] ?? {};
   const pids = new Set<unknown>();
-  for (let round = 0; round < 12; round += 1) {
+  for (let round = 0; round < 6; round += 1) {
     await run("select set_config('search_path', 'pg_temp', false), pg_advisory_lock(4711)");
     await run("create temporary table left_over (n int)");
     const state = await run(`select pg_backend_pid() as pid, current_setting('search_path') as path,
@@ -251,43 +219,47 @@ test("[TOOL] a run finds a connection without the settings, locks and temporary 
   await eventually(async () => (await run(locks)).locks === 0);
 });
 
-const asJson = async (text: string, values: unknown[] = []) => {
+/** The only row of a statement, as a list. */
+async function rowOf(text: string, values: unknown[] = []): Promise<unknown[]> {
   await use(runner.dataUrl);
   await using sources = ownSources();
   const scope = { workspaceId: runner.workspaceId, epoch: 7n };
   const [row] = await rowsOf(sources.run(scope, { ...STATEMENT, text, values }));
-  return row.value;
-};
+  return Object.values(row);
+}
 
-test.each([
+const VALUES: [sql: string, value: unknown][] = [
   ["9223372036854775807::int8", "9223372036854775807"],
   ["array[9007199254740993, null]::int8[]", ["9007199254740993", null]],
-  ["0.1000000000000000000001::numeric", "0.1000000000000000000001"],
   ["array['NaN', 1.10]::numeric[]", ["NaN", "1.10"]],
-  ["array['NaN', '-Infinity', 1.5]::float8[]", ["NaN", "-Infinity", 1.5]],
   ["'Infinity'::float4", "Infinity"],
-  ["date '2026-03-29'", "2026-03-29"],
   ["array[date '0044-03-15 BC', 'infinity']", ["0044-03-15 BC", "infinity"]],
   ["timestamp '2026-03-29 02:30:00.123456'", "2026-03-29T02:30:00.123456"],
-  ["timestamptz '2026-03-29 02:30:00.123456Z' at time zone 'UTC'", "2026-03-29T02:30:00.123456"],
   ["array[timestamptz '2026-03-29 02:30:00.5Z']", [expect.stringMatching(/^2026-03-29T0\d:30:00\.5(?:Z|\+\d\d:00)$/)]],
   [String.raw`'\xff00'::bytea`, String.raw`\xff00`],
   ["42::int4", 42],
   [`'{"a":[1,2.5]}'::jsonb`, { a: [1, 2.5] }],
   [`'{"a":1234567890123456789}'::jsonb`, '{"a": 1234567890123456789}'],
-])("[TOOL] a value of a query arrives as it is: %s", async (sql, value) => {
-  expect(await asJson(`select ${sql} as value`)).toEqual(value);
+];
+
+test("[TOOL] the values of a query arrive as they are", async () => {
+  const columns = VALUES.map(([sql], index) => `${sql} as v${index}`);
+  expect(await rowOf(`select ${columns.join()}`)).toEqual(VALUES.map(([, value]) => value));
 });
 
-test.each([
-  ["$1::jsonb", [], []],
-  ["$1::jsonb", [1, "a", null], [1, "a", null]],
-  ["$1::json", [[], { a: [] }], [[], { a: [] }]],
-  ["$1::jsonb", { a: [] }, { a: [] }],
-  ["to_jsonb($1::int[])", [1, 2], [1, 2]],
-  ["to_jsonb($1::text[])", ["a", null], ["a", null]],
-  ["to_jsonb($1::jsonb[])", [1, { a: 1 }], [1, { a: 1 }]],
-])("[TOOL] an argument reaches %s as it is: %j", async (sql, argument, value) => {
-  const [bound] = argumentValues(["a"], { a: argument });
-  expect(await asJson(`select ${sql} as value`, [bound])).toEqual(value);
+const ARGUMENTS: [sql: string, argument: unknown, value: unknown][] = [
+  ["$::jsonb", [], []],
+  ["$::jsonb", [1, "a", null], [1, "a", null]],
+  ["$::json", [[], { a: [] }], [[], { a: [] }]],
+  ["$::jsonb", { a: [] }, { a: [] }],
+  ["to_jsonb($::int[])", [1, 2], [1, 2]],
+  ["to_jsonb($::text[])", ["a", null], ["a", null]],
+  ["to_jsonb($::jsonb[])", [1, { a: 1 }], [1, { a: 1 }]],
+];
+
+test("[TOOL] arguments reach a query as they are", async () => {
+  const columns = ARGUMENTS.map(([sql], index) => `${sql.replace("$", () => `$${index + 1}`)} as v${index}`);
+  const given = Object.fromEntries(ARGUMENTS.map(([, argument], index) => [`v${index}`, argument]));
+  const bound = argumentValues(Object.keys(given), given);
+  expect(await rowOf(`select ${columns.join()}`, bound)).toEqual(ARGUMENTS.map(([, , value]) => value));
 });

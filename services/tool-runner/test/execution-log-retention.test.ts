@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { eventually } from "@toolgate/testbed/eventually";
 import { describe, expect, it } from "vitest";
@@ -7,7 +6,6 @@ import { maintainPartitions } from "../src/events/daily-partitions.ts";
 import { EXECUTIONS_TABLE } from "../src/store/executions.ts";
 import { startToolRunnerRig } from "./tool-runner-rig.ts";
 
-const _DAILY = fileURLToPath(new URL("../src/daily.ts", import.meta.url));
 const DAY_MS = 86_400_000;
 
 describe("retention of the log", () => {

@@ -9,10 +9,14 @@ import { maintainPartitions } from "../src/events/daily-partitions.ts";
 import { NotStarted } from "../src/execution/errors.ts";
 import { createIdempotency, type EndedRun, type Idempotency } from "../src/execution/idempotency.ts";
 
-const RAN: EndedRun = {
-  outcome: { kind: "ok", executionId: "id", durationMs: 1, resultJson: '{"success":true}' },
-  durable: Promise.resolve(),
-};
+const ended = (resultJson = '{"success":true}', durable: Promise<unknown> = Promise.resolve()): EndedRun => ({
+  ran: { executionId: "id", durationMs: 1, outcome: { case: "resultJson", value: Buffer.from(resultJson) } },
+  durable,
+});
+const run = async () => ended();
+const REPLAYED = { replayed: true, outcome: { case: "resultJson" } };
+const UNKNOWN = { replayed: true, outcome: { case: "outcomeUnknown" } };
+const IN_PROGRESS = { outcome: { case: "idempotencyInProgress" } };
 
 const secretBox = createSecretBox({ keys: [{ version: 1, key: Buffer.alloc(32, 7) }] });
 
@@ -34,7 +38,6 @@ describe("claims of idempotency keys", () => {
 
   const newCall = () => ({
     idempotentCall: { keyId: "1", tool: "t", idempotencyKey: randomUUID() },
-    workspaceId: "w",
     body: Buffer.from("{}"),
     timeoutMs: 120,
     signal: () => new AbortController().signal,
@@ -44,24 +47,23 @@ describe("claims of idempotency keys", () => {
   it("[TOOL] a run that never started may be tried again under its key", async () => {
     const call = newCall();
     await expect(idempotency.once(call, failing(new NotStarted("no room")))).rejects.toThrow("no room");
-    expect(await idempotency.once(call, async () => RAN)).toEqual({ ...RAN.outcome, replayed: false });
+    expect(await idempotency.once(call, run)).toEqual({ ...ended().ran, replayed: false });
   });
 
   it("[TOOL] a run that failed unexpectedly, or whose log record was lost, may have had effects and is not repeated", async () => {
-    const unsafe = async (): Promise<EndedRun> => ({ ...RAN, durable: Promise.reject(new Error("no broker")) });
-    for (const run of [failing(new Error("unexpected")), unsafe]) {
+    const unsafe = async () => ended(undefined, Promise.reject(new Error("no broker")));
+    for (const ending of [failing(new Error("unexpected")), unsafe]) {
       const call = newCall();
-      await expect(idempotency.once(call, run)).rejects.toThrow();
-      expect(await idempotency.once(call, async () => RAN)).toEqual({ kind: "unknown" });
+      await expect(idempotency.once(call, ending)).rejects.toThrow();
+      expect(await idempotency.once(call, run)).toMatchObject(UNKNOWN);
     }
   });
 
   it("[TOOL] a result is stored sealed and replayed as it was", async () => {
     const call = newCall();
     const resultJson = JSON.stringify({ iban: "DE02120300000000202051" });
-    const ran: EndedRun = { ...RAN, outcome: { kind: "ok", executionId: "id", durationMs: 1, resultJson } };
-    await idempotency.once(call, async () => ran);
-    expect(await idempotency.once(call, async () => RAN)).toMatchObject({ kind: "ok", resultJson, replayed: true });
+    const first = await idempotency.once(call, async () => ended(resultJson));
+    expect(await idempotency.once(call, run)).toEqual({ ...first, replayed: true });
     const { rows } = await pool.query(
       "select t::text as text, encode(t.sealed_result, 'escape') as bytes from tool_runner.idempotent_calls t where idempotency_key = $1",
       [call.idempotentCall.idempotencyKey],
@@ -77,15 +79,13 @@ describe("claims of idempotency keys", () => {
     const call = () => ({ ...newCall(), idempotentCall: { ...newCall().idempotentCall, keyId } });
     const calls = [call(), call(), call(), call()];
     const outcomes = async () =>
-      (await Promise.all(calls.map((made) => bounded.once(made, async () => RAN)))).map(({ kind }) => kind);
-    expect(await outcomes()).toEqual(["ok", "ok", "ok", "ok"]);
-    const repeats = await outcomes();
-    expect(repeats.filter((kind) => kind === "ok")).toHaveLength(3);
-    expect(repeats.filter((kind) => kind === "unknown")).toHaveLength(1);
+      (await Promise.all(calls.map((made) => bounded.once(made, run)))).map(({ outcome }) => outcome.case).sort();
+    expect(await outcomes()).toEqual(["resultJson", "resultJson", "resultJson", "resultJson"]);
+    expect(await outcomes()).toEqual(["outcomeUnknown", "resultJson", "resultJson", "resultJson"]);
     atMs += 3_600_000;
     const later = call();
-    await bounded.once(later, async () => RAN);
-    expect(await bounded.once(later, async () => RAN)).toMatchObject({ kind: "ok", replayed: true });
+    await bounded.once(later, run);
+    expect(await bounded.once(later, run)).toMatchObject(REPLAYED);
   });
 
   it("[TOOL] the outcome is stored only after the log record is safe", async () => {
@@ -94,29 +94,29 @@ describe("claims of idempotency keys", () => {
     const safe = Promise.withResolvers<void>();
     const first = idempotency.once(call, async () => {
       began.resolve();
-      return { ...RAN, durable: safe.promise };
+      return ended(undefined, safe.promise);
     });
     await began.promise;
-    expect(await idempotency.once(call, async () => RAN)).toEqual({ kind: "in-progress" });
+    expect(await idempotency.once(call, run)).toMatchObject(IN_PROGRESS);
     safe.resolve();
     await first;
-    expect(await idempotency.once(call, async () => RAN)).toMatchObject({ kind: "ok", replayed: true });
+    expect(await idempotency.once(call, run)).toMatchObject(REPLAYED);
   });
 
   it("[TOOL] a repeat stops waiting when its caller disconnects", async () => {
     const call = { ...newCall(), timeoutMs: 60_000 };
     const began = Promise.withResolvers<void>();
-    const ended = Promise.withResolvers<EndedRun>();
+    const ending = Promise.withResolvers<EndedRun>();
     const first = idempotency.once(call, () => {
       began.resolve();
-      return ended.promise;
+      return ending.promise;
     });
     await began.promise;
     const left = new AbortController();
-    const twin = idempotency.once({ ...call, signal: () => left.signal }, async () => RAN);
+    const twin = idempotency.once({ ...call, signal: () => left.signal }, run);
     left.abort();
-    expect((await twin).kind).toBe("in-progress");
-    ended.resolve(RAN);
+    expect(await twin).toMatchObject(IN_PROGRESS);
+    ending.resolve(ended());
     await first;
   });
 });

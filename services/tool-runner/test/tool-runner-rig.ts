@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, type JsonObject } from "@bufbuild/protobuf";
-import { type Client, createClient } from "@connectrpc/connect";
+import { createClient } from "@connectrpc/connect";
 import { EPOCH_LUA, epochKey } from "@toolgate/epoch/epoch";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { connectBus } from "@toolgate/event-bus/connect";
@@ -11,12 +11,7 @@ import { ensureStreams } from "@toolgate/event-bus/streams";
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { ProposalService } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
-import {
-  type KeyCaller,
-  type RunRequest,
-  RunRequestSchema,
-  type RunResponse,
-} from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { type KeyCaller, type RunRequest, RunRequestSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
@@ -25,8 +20,8 @@ import type { Peers } from "@toolgate/service-host/peers";
 import type { MemberRole } from "@toolgate/service-host/principal";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { principalHeaders, signedCaller, testKeyAuth } from "@toolgate/testbed/principals";
-import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
-import { type TestServer, testNats } from "@toolgate/testbed/servers";
+import { startReceiver } from "@toolgate/testbed/receiver";
+import { testNats } from "@toolgate/testbed/servers";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { testTransport } from "@toolgate/testbed/transports";
@@ -53,46 +48,19 @@ export interface ToolCall {
   usage?: KeyCaller["usage"];
 }
 
-/** Real replicas of the service on real servers, with one workspace and its own database. */
-export interface ToolRunnerRig extends AsyncDisposable {
-  pool: Pool;
-  /** The workspace's own data. */
-  data: Pool;
-  dataUrl: string;
-  nats: TestServer;
-  receiver: TestReceiver;
-  config: Config;
-  workspaceId: string;
-  replicas: ToolRunner[];
-  clock: { advance(ms: number): void; stopAt(ms: number): void };
-  tools: Client<typeof ToolService>;
-  dataSource: Client<typeof DataSourceService>;
-  executions: Client<typeof ExecutionService>;
-  proposals: Client<typeof ProposalService>;
-  /** The same clients for another role, workspace or user. */
-  as(
-    role: MemberRole,
-    workspaceId?: string,
-    userId?: string,
-  ): Pick<ToolRunnerRig, "tools" | "dataSource" | "executions" | "proposals">;
-  /** The workspace's epoch, as key-auth reads it for a call. */
-  currentEpoch(): Promise<bigint>;
-  saveTool(name: string, definition: JsonObject): Promise<void>;
-  call(call: ToolCall): Promise<RunResponse>;
-  /** The parsed result of a call that must succeed. */
-  resultOf(call: ToolCall): Promise<Record<string, unknown>>;
-}
+export type ToolRunnerRig = Awaited<ReturnType<typeof startToolRunnerRig>>;
 
 export interface Setup extends Overrides {
   replicas?: number;
   config?: Partial<Config>;
 }
 
+/** Real replicas of the service on real servers, with one workspace and its own database. */
 export async function startToolRunnerRig({
   replicas: replicaCount = 1,
   config: changes = {},
   ...overrides
-}: Setup = {}): Promise<ToolRunnerRig> {
+}: Setup = {}) {
   await using resources = new AsyncDisposableStack();
   const database = resources.use(await testDatabase());
   const customer = resources.use(await testDatabase());
@@ -137,7 +105,8 @@ export async function startToolRunnerRig({
   const workspaceId = randomUUID();
   const [first] = replicas as [ToolRunner];
   const transport = testTransport(first.routes, log);
-  const as: ToolRunnerRig["as"] = (role, workspace = workspaceId, userId = randomUUID()) => {
+  /** The clients for a role, of another workspace or user if that is given. */
+  const as = (role: MemberRole, workspace = workspaceId, userId: string = randomUUID()) => {
     const headers = headersOf(role, workspace, userId);
     return {
       tools: withHeaders(createClient(ToolService, transport), headers),
@@ -174,6 +143,7 @@ export async function startToolRunnerRig({
   const owned = resources.move();
   return {
     pool,
+    /** The workspace's own data. */
     data,
     dataUrl: customer.url,
     nats,
@@ -182,21 +152,23 @@ export async function startToolRunnerRig({
     workspaceId,
     replicas,
     clock: {
-      advance(ms) {
+      advance(ms: number) {
         aheadMs += ms;
       },
-      stopAt(ms) {
+      stopAt(ms: number) {
         stoppedAtMs = ms;
       },
     },
     ...admin,
     as,
+    /** The workspace's epoch, as key-auth reads it for a call. */
     currentEpoch: () => currentEpoch(redis, workspaceId),
-    async saveTool(name, definition) {
+    async saveTool(name: string, definition: JsonObject) {
       await admin.tools.saveTool({ name, definition: { description: name, ...definition }, confirmExposure: true });
     },
     call,
-    async resultOf(sent) {
+    /** The parsed result of a call that must succeed. */
+    async resultOf(sent: ToolCall): Promise<Record<string, unknown>> {
       const { outcome } = await call(sent);
       if (outcome.case !== "resultJson") throw new Error(`${sent.tool} ended as ${outcome.case}`);
       return JSON.parse(Buffer.from(outcome.value).toString());

@@ -2,19 +2,15 @@ import { readFile } from "node:fs/promises";
 import { ERROR_CODES } from "@toolgate/gateway/domain/error-codes";
 import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+import type { RunningToolgate } from "../running-toolgate.ts";
+import { runWithEcho } from "./echo.ts";
 
 let toolgate: RunningToolgate;
 let bearer: string;
 let session: string;
 
 beforeAll(async () => {
-  toolgate = await runToolgate("single");
-  await toolgate.saveTool("echo", {
-    external_api: true,
-    parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
-    handler: "export default async (args) => ({ success: true, args });",
-  });
+  toolgate = await runWithEcho("single");
   await toolgate.saveTool("broken", { external_api: true, handler: "export default () => { throw new Error('x'); };" });
   const { secret } = await toolgate.createKey({ name: "k", tools: ["echo", "broken"], limit: 1_000 });
   bearer = `Bearer ${secret}`;
@@ -31,96 +27,45 @@ const json = (body: unknown, headers: Record<string, string> = {}): RequestInit 
 });
 const rpc = (name: string, body: unknown, headers: Record<string, string> = {}) =>
   toolgate.request(`/toolgate.${name}`, json(body, headers));
-const mcp = (method: string, params: object) =>
-  json({ jsonrpc: "2.0", id: 1, method, params }, { authorization: bearer });
+const byKey = (body: unknown) => json(body, { authorization: bearer });
+const bySession = (body: unknown) => json(body, { authorization: session });
+const mcp = (method: string, params: object) => byKey({ jsonrpc: "2.0", id: 1, method, params });
 
-/** A request that ends with an error: what it sends where, the status and code, and the text of the specified body. */
-const ERRORS: [
-  name: string,
-  request: () => [path: string, init: RequestInit],
-  status: number,
-  code: string,
-  text: string,
-][] = [
-  ["no key", () => ["/api/v1/tools/echo", json({})], 401, "UNAUTHENTICATED", "Ungueltiger oder fehlender API-Key"],
+const TOOLS = "/api/v1/tools";
+const MANAGED = "/toolgate.tool_runner.v1.ToolService";
+const missing = () => bySession({ workspace: toolgate.account.workspace, name: "missing" });
+
+/** A request that ends with an error: where it goes, what it sends, and the status, the code and the text of its end. */
+const ERRORS: [name: string, path: string, request: () => RequestInit, status: number, code: string, text: string][] = [
+  ["no key", `${TOOLS}/echo`, () => json({}), 401, "UNAUTHENTICATED", "Ungueltiger oder fehlender API-Key"],
+  ["another tool", `${TOOLS}/other`, () => byKey({}), 403, "TOOL_UNAVAILABLE", "Tool nicht verfuegbar"],
+  ["wrong arguments", `${TOOLS}/echo`, () => byKey({}), 400, "INVALID_PARAMETERS", "Ungueltige Parameter"],
+  ["a tool that throws", `${TOOLS}/broken`, () => byKey({}), 400, "TOOL_FAILED", "Tool konnte nicht ausgefuehrt"],
+  ["a wrong path", "/api/v1/nowhere", () => ({}), 404, "NOT_FOUND", "Nicht gefunden"],
+  ["a path below a tool", `${TOOLS}/echo/`, () => byKey({}), 404, "NOT_FOUND", "Nicht gefunden"],
+  ["a wrong method", `${TOOLS}/echo`, () => ({}), 405, "METHOD_NOT_ALLOWED", "Methode nicht erlaubt"],
+  ["a hook that is none", "/api/v1/hooks/hk_none", () => json({}), 404, "NOT_FOUND", "Nicht gefunden"],
+  ["no login to a chat", "/chat/index", () => json({}), 401, "UNAUTHENTICATED", "sign in first"],
+  ["no session", "/session", () => ({}), 401, "LOGIN_REQUIRED", "Anmeldung erforderlich"],
+  ["/mcp without a message", "/mcp", () => byKey("{"), 400, "PARSE_ERROR", "Parse error"],
+  ["a list of RPCs to /mcp", "/mcp", () => byKey("[]"), 400, "INVALID_REQUEST", "One message"],
+  ["management without a login", `${MANAGED}/ListTools`, () => json({}), 401, "UNAUTHENTICATED", "login required"],
+  ["an unknown field", `${MANAGED}/ListTools`, () => bySession({ nothing: 1 }), 400, "INVALID_ARGUMENT", ""],
   [
-    "another tool",
-    () => ["/api/v1/tools/other", json({}, { authorization: bearer })],
-    403,
-    "TOOL_UNAVAILABLE",
-    "Tool nicht verfuegbar",
-  ],
-  [
-    "wrong arguments",
-    () => ["/api/v1/tools/echo", json({ args: {} }, { authorization: bearer })],
-    400,
-    "INVALID_PARAMETERS",
-    "Ungueltige Parameter",
-  ],
-  [
-    "a tool that throws",
-    () => ["/api/v1/tools/broken", json({}, { authorization: bearer })],
-    400,
-    "TOOL_FAILED",
-    "Tool konnte nicht ausgefuehrt werden",
-  ],
-  ["a wrong path", () => ["/api/v1/nowhere", {}], 404, "NOT_FOUND", "Nicht gefunden"],
-  [
-    "a path below a tool",
-    () => ["/api/v1/tools/echo/", json({}, { authorization: bearer })],
-    404,
-    "NOT_FOUND",
-    "Nicht gefunden",
-  ],
-  ["a wrong method", () => ["/api/v1/tools/echo", {}], 405, "METHOD_NOT_ALLOWED", "Methode nicht erlaubt"],
-  ["a hook that is none", () => ["/api/v1/hooks/hk_none", json({})], 404, "NOT_FOUND", "Nicht gefunden"],
-  ["no login to a chat", () => ["/chat/index", json({})], 401, "UNAUTHENTICATED", "sign in first"],
-  ["no session", () => ["/session", {}], 401, "LOGIN_REQUIRED", "Anmeldung erforderlich"],
-  ["/mcp without a message", () => ["/mcp", json("{", { authorization: bearer })], 400, "PARSE_ERROR", "Parse error"],
-  [
-    "a list of RPCs to /mcp",
-    () => ["/mcp", json("[]", { authorization: bearer })],
-    400,
-    "INVALID_REQUEST",
-    "One message",
-  ],
-  [
-    "management without a login",
-    () => ["/toolgate.tool_runner.v1.ToolService/ListTools", json({ workspace: "w" })],
-    401,
-    "UNAUTHENTICATED",
-    "login required",
-  ],
-  [
-    "an unknown field in management",
-    () => ["/toolgate.tool_runner.v1.ToolService/ListTools", json({ nothing: 1 }, { authorization: session })],
-    400,
-    "INVALID_ARGUMENT",
-    "",
-  ],
-  [
-    "another type in management",
-    () => ["/toolgate.tool_runner.v1.ToolService/ListTools", { method: "POST", body: "x" }],
+    "another type",
+    `${MANAGED}/ListTools`,
+    () => ({ method: "POST", body: "x" }),
     415,
     "UNSUPPORTED_MEDIA_TYPE",
-    "Content-Type must be application/json",
+    "json",
   ],
-  [
-    "a missing tool in management",
-    () => [
-      "/toolgate.tool_runner.v1.ToolService/GetTool",
-      json({ workspace: toolgate.account.workspace, name: "missing" }, { authorization: session }),
-    ],
-    404,
-    "NOT_FOUND",
-    "no such tool",
-  ],
+  ["a missing tool", `${MANAGED}/GetTool`, missing, 404, "NOT_FOUND", "no such tool"],
 ];
 
 test.each(ERRORS)(
   "[ERR] %s has its code, and details of the problem for those who accept them",
-  async (_, request, status, code, text) => {
-    const [path, init] = request();
+  async (_, path, request, status, code, text) => {
+    const init = request();
     const plain = await toolgate.request(path, init);
     expect([plain.status, plain.headers.get("x-error-code")]).toEqual([status, code]);
     expect(plain.headers.get("content-type")).toMatch(/^application\/json/);
@@ -135,7 +80,7 @@ test.each(ERRORS)(
     expect(details.detail).toContain(text);
     expect(plain.body.details === undefined || Array.isArray(details.details)).toBe(true);
     // The specified body of the next request is not affected.
-    expect((await toolgate.request(path, request()[1])).text).toBe(plain.text);
+    expect((await toolgate.request(path, request())).text).toBe(plain.text);
   },
 );
 

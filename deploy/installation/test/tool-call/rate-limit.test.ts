@@ -1,12 +1,7 @@
 import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CallResponse, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
-
-const ECHO = {
-  external_api: true,
-  parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
-  handler: "export default async ({ text }) => ({ success: true, text });",
-};
+import type { CallResponse, RunningToolgate } from "../running-toolgate.ts";
+import { runWithEcho } from "./echo.ts";
 
 /** What the limit's headers say, the mandated ones and those of the IETF draft. */
 function limitOf({ headers }: CallResponse) {
@@ -23,8 +18,7 @@ function limitOf({ headers }: CallResponse) {
 
 let toolgate: RunningToolgate;
 beforeAll(async () => {
-  toolgate = await runToolgate("single");
-  await toolgate.saveTool("echo", ECHO);
+  toolgate = await runWithEcho("single");
   await toolgate.saveTool("broken", { external_api: true, handler: "export default () => { throw 1; };" });
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());

@@ -1,41 +1,18 @@
-import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const EXPOSED = { external_api: true };
-const WRITING = { external_api: true, external_api_write: true };
 
 let toolgate: RunningToolgate;
 let customer: TestDatabase;
-let data: Pool;
 let secret: string;
 
 beforeAll(async () => {
   toolgate = await runToolgate("single");
   customer = await testDatabase();
-  data = createPool({ url: customer.url, maxConnections: 2, applicationName: "test" });
-  await data.query("create table orders (id int primary key, city text)");
-  await data.query("insert into orders values (1, 'Bern'), (2, 'Basel')");
-  await data.query(
-    "create function sneaky() returns int language sql as $$ insert into orders values (99, 'x') returning id $$",
-  );
-  const dataSource = "tool_runner.v1.DataSourceService";
-  await toolgate.manage(`${dataSource}/SetDataSource`, { url: customer.url });
-  for (const [name, mode, sql] of [
-    ["by_city", "QUERY_MODE_READ", "select id from orders where city = :city"],
-    ["insert", "QUERY_MODE_WRITE", "insert into orders values (:id, :city) returning id"],
-    ["sneaky", "QUERY_MODE_READ", "select sneaky()"],
-  ]) {
-    await toolgate.manage(`${dataSource}/SavePreparedQuery`, { query: { name, mode, sql } });
-  }
-  const city = { type: "object", properties: { city: { type: "string" }, id: { type: "integer" } } };
-  await toolgate.saveTool("find", { ...EXPOSED, parameters: city, query: "by_city" });
-  await toolgate.saveTool("sneaky", { ...EXPOSED, query: "sneaky" });
-  const insert = 'export default (args, ctx) => ctx.executePreparedQuery("insert", { id: args.id, city: args.city });';
-  await toolgate.saveTool("insert_readonly", { ...EXPOSED, parameters: city, handler: insert });
-  await toolgate.saveTool("insert", { ...WRITING, parameters: city, handler: insert });
+  await toolgate.manage("tool_runner.v1.DataSourceService/SetDataSource", { url: customer.url });
   await toolgate.saveTool("private", { ...EXPOSED, api: { method: "GET", url: "http://169.254.169.254/latest" } });
   await toolgate.saveTool("strict", {
     parameters: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
@@ -58,46 +35,19 @@ beforeAll(async () => {
       return { sent };
     };`,
   });
-  const tools = ["find", "sneaky", "insert_readonly", "insert", "private", "nested", "endless", "chatty"];
+  const tools = ["private", "nested", "endless", "chatty"];
   ({ secret } = await toolgate.createKey({ name: "k", tools, limit: 10_000 }));
 });
 afterAll(async () => {
-  await data.end();
   await toolgate[Symbol.asyncDispose]();
   await customer[Symbol.asyncDispose]();
 });
 
-const cities = async () => (await data.query("select id from orders order by id")).rows.map(({ id }) => id);
-
-test("[RO] a query tool returns its rows, with arguments bound by name", async () => {
-  expect((await toolgate.call("find", secret, { city: "Bern" })).body).toEqual({
-    success: true,
-    rows: [{ id: 1 }],
-    row_count: 1,
-  });
-  expect((await toolgate.call("find", secret, { city: "'; drop table orders; --" })).body).toMatchObject({
-    row_count: 0,
-  });
-});
-
-test("[RO-3] a writing query is refused to a read-only run and runs for a tool with the write flag", async () => {
-  expect((await toolgate.call("insert_readonly", secret, { id: 3, city: "Zug" })).status).toBe(400);
-  expect(await cities()).toEqual([1, 2]);
-  expect((await toolgate.call("insert", secret, { id: 3, city: "Zug" })).body).toMatchObject({ success: true });
-  expect(await cities()).toEqual([1, 2, 3]);
-});
-
-test("[RO] a query that is saved as reading but writes fails in its read-only transaction", async () => {
-  expect((await toolgate.call("sneaky", secret)).status).toBe(400);
-  expect(await cities()).not.toContain(99);
-});
-
 test("[EVT-23] [ERR-19] the database's error is in the execution log, and not in the event", async () => {
-  await toolgate.saveTool("reports", {
-    ...WRITING,
-    webhook_event: true,
-    handler: 'export default (_, ctx) => ctx.executePreparedQuery("insert", { id: 1, city: "twice" });',
+  await toolgate.manage("tool_runner.v1.DataSourceService/SavePreparedQuery", {
+    query: { name: "none", mode: "QUERY_MODE_READ", sql: "select * from no_such_table" },
   });
+  await toolgate.saveTool("reports", { ...EXPOSED, webhook_event: true, query: "none" });
   const key = await toolgate.createKey({ name: "r", tools: ["reports"] });
   await toolgate.createEndpoint(["tool.completed"]);
   const before = toolgate.receiver.requests.length;
@@ -106,7 +56,7 @@ test("[EVT-23] [ERR-19] the database's error is in the execution log, and not in
   const { data } = JSON.parse(request?.body.toString() ?? "");
   expect(data).toMatchObject({
     success: false,
-    error: expect.stringContaining("the query failed (SQLSTATE 23505)"),
+    error: expect.stringContaining("the query failed (SQLSTATE 42P01)"),
     result: {},
   });
   const logged = await eventually(async () => {
@@ -115,7 +65,7 @@ test("[EVT-23] [ERR-19] the database's error is in the execution log, and not in
     ]);
     return rows[0] ?? false;
   });
-  expect(logged.error).toContain("orders_pkey");
+  expect(logged.error).toContain("no_such_table");
 });
 
 test("[SSRF-11] a declarative call reaches no private address", async () => {
@@ -176,16 +126,5 @@ describe("what administrators build", () => {
     await save("again", { external_api: true }, true);
     await toolgate.manage("tool_runner.v1.ToolService/DeleteTool", { name: "again" });
     await expect(save("again", { external_api: true })).rejects.toThrow("409");
-  });
-
-  test("[TOOL] a definition that cannot work is refused when it is saved, with the path of the violation", async () => {
-    await expect(save("bad", { handler: "export default async () => {\n  return {;\n};" })).rejects.toThrow(
-      /400.*handler:2/s,
-    );
-    await expect(
-      save("bad", { parameters: { type: "object", properties: { a: { type: "string", pattern: "(" } } } }),
-    ).rejects.toThrow(/400.*parameters\.properties\.a\.pattern/s);
-    await expect(save("bad name", {})).rejects.toThrow("400");
-    await expect(save("bad", { unknown_member: 1 })).rejects.toThrow(/400.*unknown_member/s);
   });
 });

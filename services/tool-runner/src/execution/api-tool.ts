@@ -3,14 +3,15 @@ import { renderApiCall } from "../domain/api-calls/api-call.ts";
 import { type ApiBody, namesIn, templateTexts } from "../domain/api-calls/template.ts";
 import { workspaceValueOf } from "../domain/api-calls/workspace-values.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
-import { READING_METHODS, type SendDependencies, sendCall } from "./host-calls/outgoing-call.ts";
+import type { HostDependencies } from "./host-calls/host-call.ts";
+import { READING_METHODS, sendCall } from "./host-calls/outgoing-call.ts";
 import { skipNote, skipsWrite } from "./host-calls/skip-write.ts";
 import type { Run, RunScope } from "./run.ts";
 import { mayBeSentTo, type Secret } from "./workspace/workspace-values.ts";
 
 /** Makes the call of a declarative tool. [CHAT-10] Test mode sends no call that writes. */
 export async function runApiTool(
-  deps: SendDependencies,
+  deps: HostDependencies,
   { tool, scope, signal }: Run,
   api: ApiBody,
   args: Record<string, unknown>,
@@ -30,7 +31,7 @@ export async function runApiTool(
 }
 
 /** The values by placeholder, so that a caller's argument cannot replace a secret or a variable. */
-async function workspaceValues(deps: SendDependencies, api: ApiBody, scope: RunScope) {
+async function workspaceValues(deps: HostDependencies, api: ApiBody, scope: RunScope) {
   const values: Record<string, string> = {};
   const secrets: Secret[] = [];
   for (const placeholder of templateTexts(api).flatMap(({ text }) => namesIn(text))) {

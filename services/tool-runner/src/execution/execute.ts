@@ -1,16 +1,16 @@
 import { isJsonObject } from "@toolgate/rules/json-object";
 import type { SandboxPool } from "@toolgate/sandbox/pool";
-import type { HostCall } from "@toolgate/sandbox/request";
 import { inSpan } from "@toolgate/telemetry/trace";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
 import { MAX_NESTING } from "../domain/host-functions.ts";
 import { runApiTool } from "./api-tool.ts";
 import { NotJson, NotStarted, Overloaded, ToolError } from "./errors.ts";
-import { type HostDependencies, makeHostCall } from "./host-calls/host-calls.ts";
+import type { HostDependencies } from "./host-calls/host-call.ts";
+import { makeHostCall } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
+import type { Idempotency } from "./idempotency.ts";
 import type { Recorder } from "./record.ts";
-import { resultJson } from "./result-json.ts";
 import { addDetail, endOf, type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
@@ -20,24 +20,15 @@ export interface ExecuteDependencies extends HostDependencies {
   redact: (value: unknown) => unknown;
   /** The newest epoch of a workspace, for callers that do not know it. */
   currentEpoch(workspaceId: string): Promise<bigint>;
-  now: () => number;
-}
-
-/** How a run ended. */
-interface Execution {
-  run: FinishedRun;
-  /** Undefined when the run failed. */
-  resultJson: string | undefined;
-  /** The platform failure that ended the run, if any. */
-  platformFailure: unknown;
+  idempotency: Idempotency;
 }
 
 const CPU_MS = 1_000;
 
 /**
  * Runs a tool, and through it the tools that it calls. Everything that the tool does is in the outcome and in the
- * execution log, whose record is added to `scope.records`. A platform failure is returned with the run, because the run
- * may have written something before it. Rejects only if the run did not start.
+ * execution log, whose record is added to `scope.records`. A platform failure that ended the run is returned with it,
+ * because the run may have written something before it. Rejects only if the run did not start.
  */
 export function execute(
   deps: ExecuteDependencies,
@@ -45,7 +36,7 @@ export function execute(
   args: Record<string, unknown>,
   scope: RunScope,
   parent?: { run: Run; signal: AbortSignal },
-): Promise<Execution> {
+): Promise<FinishedRun> {
   const attributes = { "toolgate.tool": tool.name };
   return inSpan("run", () => executeOnce(deps, tool, args, scope, parent), { attributes });
 }
@@ -56,7 +47,7 @@ async function executeOnce(
   args: Record<string, unknown>,
   scope: RunScope,
   parent: { run: Run; signal: AbortSignal } | undefined,
-): Promise<Execution> {
+): Promise<FinishedRun> {
   const run: Run = {
     id: newExecutionId(),
     parentId: parent?.run.id ?? "",
@@ -85,7 +76,9 @@ async function executeOnce(
     ...run,
     durationMs: Math.round(performance.now() - run.startedMs),
     args: redactedJson(JSON.stringify(args), redact),
+    resultJson,
     result: redactedJson(resultJson ?? "null", redact),
+    platformFailure: failure.platformFailure,
     error: withoutSecrets(failure.error),
     details: withoutSecrets(run.details),
     hostCalls: run.hostCalls.slice(),
@@ -97,7 +90,7 @@ async function executeOnce(
   // The call awaits it later; until then a rejection must not count as unhandled.
   recorded.catch(() => {});
   scope.records.push(recorded);
-  return { run: finished, resultJson, platformFailure: failure.platformFailure };
+  return finished;
 }
 
 function failureOf(run: Run, thrown: unknown): { error: string; platformFailure: unknown } {
@@ -134,11 +127,11 @@ async function runDeclared(
   if (body.kind === "query") {
     const query = await deps.definitions.preparedQuery(scope.workspaceId, body.query, scope.epoch);
     const context = { tool: tool.name, scope, signal };
-    return resultJson(await runPreparedQuery(deps, query, args, context, wallMs)).join("");
+    return runPreparedQuery(deps, query, args, context, wallMs);
   }
   const call = hostCallOf(tool.name, args);
   const result = await hostCallsOf(deps, run)(call.name, JSON.stringify(call.args), endOf(wallMs, signal));
-  return result === "null" ? '{"success":true}' : [result].flat().join("");
+  return result === "null" ? '{"success":true}' : result;
 }
 
 async function runHandler(
@@ -169,19 +162,21 @@ async function runHandler(
   throw new ToolError(outcome.kind.toUpperCase().replaceAll("-", "_"), outcome.message);
 }
 
-function hostCallsOf(deps: ExecuteDependencies, run: Run): HostCall {
-  return (...call) =>
-    makeHostCall(deps, run, (name, args, signal) => callTool(deps, name, args, { run, signal }), call);
+/** What the sandbox calls to carry out a host call of the run. */
+function hostCallsOf(deps: ExecuteDependencies, run: Run) {
+  return (name: string, argsJson: string, signal: AbortSignal) =>
+    makeHostCall(deps, run, { name, argsJson, signal, callTool: (...call) => callTool(deps, run, ...call) });
 }
 
 /** [RO-2] A nested run keeps the scope of the call. Release and key list matter only for the tool called from outside. */
 async function callTool(
   deps: ExecuteDependencies,
+  run: Run,
   name: string,
   args: unknown,
-  parent: { run: Run; signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<string> {
-  const { depth, scope } = parent.run;
+  const { depth, scope } = run;
   if (depth >= MAX_NESTING) {
     throw new ToolError("TOO_DEEP", `tools call each other at most ${MAX_NESTING} levels deep`);
   }
@@ -191,8 +186,8 @@ async function callTool(
   const checked = tool.validator.check(args);
   const [violation] = checked.violations;
   if (violation) throw new ToolError("INVALID_ARGUMENT", `${name}: ${violation.field} ${violation.message}`);
-  const { run, resultJson, platformFailure } = await execute(deps, tool, checked.args, scope, parent);
+  const { resultJson, platformFailure, error } = await execute(deps, tool, checked.args, scope, { run, signal });
   if (platformFailure) throw platformFailure;
-  if (resultJson === undefined) throw new ToolError("TOOL_FAILED", `${name}: ${run.error}`);
+  if (resultJson === undefined) throw new ToolError("TOOL_FAILED", `${name}: ${error}`);
   return resultJson;
 }

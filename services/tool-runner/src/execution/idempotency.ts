@@ -1,22 +1,17 @@
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import {
-  type CallRow,
-  claimCall,
-  type EndedCall,
-  type IdempotentCall,
-  releaseCall,
-  storeOutcome,
-} from "../store/idempotent-calls.ts";
+import { type CallRow, claimCall, type IdempotentCall, releaseCall, storeOutcome } from "../store/idempotent-calls.ts";
 import { NotStarted } from "./errors.ts";
-import { createRepeats } from "./repeats.ts";
 
-/** How a call that reached its run ended. */
-type RanOutcome =
+/** How a call that reached its run ended, as the response says it. */
+export interface RanOutcome {
+  executionId: string;
+  durationMs: number;
   /** `error` is empty when it is replayed. */
-  | { kind: "failed"; executionId: string; durationMs: number; error: string }
-  | { kind: "ok"; executionId: string; durationMs: number; resultJson: string };
+  outcome: { case: "toolFailed"; value: { error: string } } | { case: "resultJson"; value: Uint8Array };
+}
 
 /**
  * What a call with an idempotency key gets: an outcome, from its own run or from the first call's, or the reason why
@@ -24,32 +19,20 @@ type RanOutcome =
  */
 export type OnceOutcome =
   | (RanOutcome & { replayed: boolean })
-  /** The key was used with another body. */
-  | { kind: "mismatch" }
-  /** The first call has not ended. */
-  | { kind: "in-progress" }
-  /** The first call may have had effects, but its result was lost or never stored. */
-  | { kind: "unknown" };
+  | typeof UNKNOWN
+  | { outcome: { case: "idempotencyMismatch" | "idempotencyInProgress"; value: object } };
+
+/** The first call may have had effects, but its result was lost or never stored. */
+const UNKNOWN = { outcome: { case: "outcomeUnknown", value: {} }, replayed: true } as const;
 
 /** A run that has ended; `durable` resolves once its log record and its event cannot be lost. */
 export interface EndedRun {
-  outcome: RanOutcome;
+  ran: RanOutcome;
   durable: Promise<unknown>;
-}
-
-/**
- * Runs a call once for its idempotency key, across all replicas and for 24 hours. The claim is committed before the run
- * starts and the outcome before it is returned, so a run is never silently repeated. A run that a platform failure cut
- * off may have had effects, so its repeats get "unknown": immediately if its process noticed the failure, or after the
- * lease if the process died.
- */
-export interface Idempotency {
-  once(call: OnceCall, run: () => Promise<EndedRun>): Promise<OnceOutcome>;
 }
 
 interface OnceCall {
   idempotentCall: IdempotentCall;
-  workspaceId: string;
   body: Uint8Array;
   /** The tool's timeout: bounds the run, and how long a repeat waits for it. */
   timeoutMs: number;
@@ -69,29 +52,35 @@ const KEPT_MS = 24 * 3_600_000;
 /** Added to the tool's timeout: time for the log record to be acknowledged, even while the broker restarts. */
 const LEASE_MARGIN_MS = 30_000;
 const MAX_STORED_BYTES_PER_HOUR = 128 * 1024 * 1024;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 800;
+const INTERRUPTED = { state: "interrupted", executionId: "", durationMs: 0, sealedResult: null } as const;
 
-export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
+export type Idempotency = ReturnType<typeof createIdempotency>;
+
+/**
+ * Runs a call once for its idempotency key, across all replicas and for 24 hours. The claim is committed before the run
+ * starts and the outcome before it is returned, so a run is never silently repeated. A run that a platform failure cut
+ * off may have had effects, so its repeats get "unknown": immediately if its process noticed the failure, or after the
+ * lease if the process died.
+ */
+export function createIdempotency(deps: IdempotencyDependencies) {
   const { pool, secretBox, now, maxBytesPerHour = MAX_STORED_BYTES_PER_HOUR } = deps;
-  const repeats = createRepeats();
-
-  const ended = (outcome: RanOutcome, idempotentCall: IdempotentCall): EndedCall => {
-    const { kind: state, executionId, durationMs } = outcome;
-    const sealedResult = outcome.kind === "ok" ? secretBox.seal(outcome.resultJson, contextOf(idempotentCall)) : null;
-    return { state, executionId, durationMs, sealedResult, maxBytesPerHour };
-  };
 
   async function runClaimed(
     idempotentCall: IdempotentCall,
     claimedAt: Date,
     run: () => Promise<EndedRun>,
   ): Promise<OnceOutcome> {
-    let stored: boolean;
-    let outcome: RanOutcome;
     try {
-      const ran = await run();
-      outcome = ran.outcome;
-      await ran.durable;
-      stored = await storeOutcome(pool, idempotentCall, claimedAt, ended(outcome, idempotentCall));
+      const { ran, durable } = await run();
+      await durable;
+      const { executionId, durationMs, outcome } = ran;
+      const state = outcome.case === "resultJson" ? "ok" : "failed";
+      const sealedResult = sealed(outcome, idempotentCall);
+      const ended = { state, executionId, durationMs, sealedResult, maxBytesPerHour } as const;
+      const stored = await storeOutcome(pool, idempotentCall, claimedAt, ended);
+      return stored ? { ...ran, replayed: false } : UNKNOWN;
     } catch (error) {
       const closing =
         error instanceof NotStarted
@@ -101,21 +90,23 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
       await closing.catch(() => {});
       throw error;
     }
-    return stored ? { ...outcome, replayed: false } : { kind: "unknown" };
   }
 
-  function replay(
-    idempotentCall: IdempotentCall,
-    { state, executionId, durationMs, sealedResult }: CallRow,
-  ): OnceOutcome {
+  function sealed(outcome: RanOutcome["outcome"], call: IdempotentCall): Buffer | null {
+    if (outcome.case !== "resultJson") return null;
+    return secretBox.seal(Buffer.from(outcome.value).toString(), contextOf(call));
+  }
+
+  function replay(call: IdempotentCall, { state, executionId, durationMs, sealedResult }: CallRow): OnceOutcome {
     const ran = { executionId, durationMs, replayed: true };
-    if (state === "failed") return { kind: "failed", ...ran, error: "" };
-    if (state !== "ok" || sealedResult === null) return { kind: "unknown" };
-    return { kind: "ok", resultJson: secretBox.open(sealedResult, contextOf(idempotentCall)), ...ran };
+    if (state === "failed") return { ...ran, outcome: { case: "toolFailed", value: { error: "" } } };
+    if (state !== "ok" || sealedResult === null) return UNKNOWN;
+    const value = Buffer.from(secretBox.open(sealedResult, contextOf(call)));
+    return { ...ran, outcome: { case: "resultJson", value } };
   }
 
   return {
-    async once({ idempotentCall, workspaceId, body, timeoutMs, signal }, run) {
+    async once({ idempotentCall, body, timeoutMs, signal }: OnceCall, run: () => Promise<EndedRun>) {
       const bodyHash = createHash("sha256").update(body).digest();
       const waitUntil = performance.now() + timeoutMs;
 
@@ -126,17 +117,20 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
         const forgetBefore = new Date(at.getTime() - KEPT_MS);
         const claim = await claimCall(pool, idempotentCall, { bodyHash, now: at, leaseUntil, forgetBefore });
         if (claim.claimed) return runClaimed(idempotentCall, at, run);
-        if (!claim.row.bodyHash.equals(bodyHash)) return { kind: "mismatch" };
+        if (!claim.row.bodyHash.equals(bodyHash)) return { outcome: { case: "idempotencyMismatch", value: {} } };
         return claim.row.state === "running" ? undefined : replay(idempotentCall, claim.row);
       }
 
-      const outcome = (await attempt()) ?? (await repeats.wait({ workspaceId, waitUntil, signal: signal() }, attempt));
-      return outcome ?? { kind: "in-progress" };
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+        const outcome = await attempt();
+        if (outcome) return outcome;
+        const leftMs = waitUntil - performance.now();
+        if (leftMs > 0) await sleep(Math.min(pauseMs, leftMs), undefined, { signal: signal() }).catch(() => {});
+        if (leftMs <= 0 || signal().aborted) return { outcome: { case: "idempotencyInProgress", value: {} } } as const;
+      }
     },
   };
 }
-
-const INTERRUPTED = { state: "interrupted", executionId: "", durationMs: 0, sealedResult: null } as const;
 
 /** Binds a sealed result to its call. */
 function contextOf({ keyId, tool, idempotencyKey }: IdempotentCall): string {

@@ -29,8 +29,3 @@ test("[LOG-10] a value that is too long for the log is not redacted, because onl
   const { argsJson, resultJson } = recordOf({ args: large, result: large });
   for (const json of [argsJson, resultJson]) expect(JSON.parse(json)).toEqual({ truncated: true, characters: 65_537 });
 });
-
-test("[LOG-10] a value that redaction makes longer stays within the bound", () => {
-  const result = redactedJson('"short"', () => "x".repeat(65_535));
-  expect(JSON.parse(recordOf({ result }).resultJson)).toEqual({ truncated: true, characters: 65_537 });
-});

@@ -12,12 +12,7 @@ import {
 import { currentRequestId } from "@toolgate/telemetry/request";
 import type { FinishedRun, RedactedJson, ReportedCall } from "./run.ts";
 
-export interface Recorder extends AsyncDisposable {
-  /**
-   * Resolves once the broker has stored the record of a run, and with it the usage record of `call`, which it has answered.
-   */
-  add(run: FinishedRun, call?: ReportedCall): Promise<void>;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
 const FIXED_BYTES = 512;
 const USAGE_BYTES = 256;
@@ -28,7 +23,7 @@ function recordBytes({ argsJson, resultJson, error, hostCallsJson, logsJson }: E
 }
 
 /** Publishes the records of one tick as one message, or as two if only some of them have usage records. */
-export function createRecorder(bus: Bus): Recorder {
+export function createRecorder(bus: Bus) {
   const resources = new AsyncDisposableStack();
   const runs = resources.use(
     createBatchingPublisher<ExecutionRecord>({
@@ -47,7 +42,8 @@ export function createRecorder(bus: Bus): Recorder {
     }),
   );
   return {
-    add(run, call) {
+    /** Resolves once the broker has stored the record of a run, and with it the usage record of the call that it answers. */
+    add(run: FinishedRun, call: ReportedCall | undefined): Promise<void> {
       const execution = executionRecord(run);
       const usage = call && usageRecord(call, run);
       return usage ? calls.add({ execution, usage }) : runs.add(execution);

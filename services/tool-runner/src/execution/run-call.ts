@@ -1,24 +1,21 @@
-import type { RunRequest, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { RunRequest, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { shownError } from "@toolgate/redaction/error-text";
 import type { JsonObject } from "@toolgate/rules/json-object";
-import { parseCallBody, responseJson } from "../domain/calls/call-body.ts";
+import { parseCallBody, responseJson, type Violation } from "../domain/calls/call-body.ts";
 import { type EntryType, isReleased, reportsCompletion } from "../domain/definitions/release.ts";
 import { containsTemplateMarker } from "../domain/forbidden-text.ts";
 import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
 import { NotStarted } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
-import type { EndedRun, Idempotency, OnceOutcome } from "./idempotency.ts";
+import { reportCompleted } from "./host-calls/webhook-events.ts";
+import type { EndedRun } from "./idempotency.ts";
 import type { RunScope } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
-export type CallOutcome =
-  | { kind: "unavailable" }
-  | { kind: "invalid"; violations: Pick<Violation, "field" | "rule" | "message">[] }
-  | (OnceOutcome & { suppressed?: string[] });
+type CallResponse = MessageInitShape<typeof RunResponseSchema>;
 
-export interface RunCallDependencies extends ExecuteDependencies {
-  idempotency: Idempotency;
-}
+const UNAVAILABLE: CallResponse = { outcome: { case: "unavailable", value: {} } };
 
 /**
  * One call from outside: checks release, body and arguments in this order, then runs the tool. Resolves once the
@@ -26,36 +23,38 @@ export interface RunCallDependencies extends ExecuteDependencies {
  * idempotency key is claimed only by calls that reach the run. Rejects with `NotStarted` when nothing of the tool ran.
  */
 export async function runCall(
-  deps: RunCallDependencies,
+  deps: ExecuteDependencies,
   given: RunRequest,
   caller: Caller,
   signal: () => AbortSignal,
-): Promise<CallOutcome> {
+): Promise<CallResponse> {
   const receivedMs = performance.now();
   // Before the tool is loaded, because the loading time would reveal that the tool exists.
-  if (caller.case === "key" && !caller.value.toolListed) return { kind: "unavailable" };
+  if (caller.case === "key" && !caller.value.toolListed) return UNAVAILABLE;
   const request = caller.case === "chat" || caller.case === "hook" ? await withEpoch(deps, given) : given;
   const tool = await loadTool(deps, request, caller);
-  if (!tool || !isReleased(tool.definition, entryTypeOf(caller))) return { kind: "unavailable" };
-  if (request.bodyFault) return { kind: "invalid", violations: [request.bodyFault] };
+  if (!tool || !isReleased(tool.definition, entryTypeOf(caller))) return UNAVAILABLE;
+  if (request.bodyFault) return invalid([request.bodyFault]);
   const checked = checkBody(tool, request.body, {
     entry: entryTypeOf(caller),
     fromForm: caller.case === "hook" && caller.value.fromForm,
   });
-  if (!checked.ok) return { kind: "invalid", violations: checked.violations };
+  if (!checked.ok) return invalid(checked.violations);
 
   const scope = runScopeOf(request, caller, tool, { nowMs: deps.now(), receivedMs });
   const run = () => runOnce(deps, tool, checked.args, scope);
   const { idempotencyKey, body } = request;
   if (idempotencyKey !== "" && caller.case === "key") {
     const idempotentCall = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };
-    const { timeoutMs } = tool.definition;
-    const call = { idempotentCall, workspaceId: scope.workspaceId, body, timeoutMs, signal };
-    return deps.idempotency.once(call, run);
+    return deps.idempotency.once({ idempotentCall, body, timeoutMs: tool.definition.timeoutMs, signal }, run);
   }
-  const { outcome, durable } = await run();
+  const { ran, durable } = await run();
   await durable;
-  return { ...outcome, replayed: false, suppressed: [...scope.suppressed] };
+  return { ...ran, suppressed: [...scope.suppressed] };
+}
+
+function invalid(violations: Violation[]): CallResponse {
+  return { outcome: { case: "invalidArguments", value: { violations } } };
 }
 
 /** For calls that do not know the epoch, or waited in a queue. Without Redis the definitions are read from the database. */
@@ -101,9 +100,10 @@ async function runOnce(
   args: Record<string, unknown>,
   scope: RunScope,
 ): Promise<EndedRun> {
-  const { run, resultJson, platformFailure } = await execute(deps, tool, args, scope);
+  const run = await execute(deps, tool, args, scope);
+  const { id: executionId, durationMs, resultJson, platformFailure } = run;
   const isReported = tool.definition.webhookEvent && reportsCompletion(scope);
-  const reported = isReported ? deps.webhookEvents.completed(run) : undefined;
+  const reported = isReported ? reportCompleted(deps, run) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
   if (platformFailure) {
     // [EVT-8] The run has ended with an error, so it is reported; the platform failure is thrown even if reporting
@@ -111,9 +111,12 @@ async function runOnce(
     await durable.catch(() => {});
     throw platformFailure;
   }
-  const { id: executionId, durationMs } = run;
+  const ran = { executionId, durationMs };
   if (resultJson === undefined) {
-    return { outcome: { kind: "failed", executionId, durationMs, error: shownError(run.error) }, durable };
+    // Only a hook's own workspace gets to see why.
+    const error = scope.entryType === "hook" ? shownError(run.error) : "";
+    return { ran: { ...ran, outcome: { case: "toolFailed", value: { error } } }, durable };
   }
-  return { outcome: { kind: "ok", executionId, durationMs, resultJson: responseJson(resultJson) }, durable };
+  const value = Buffer.from(responseJson(resultJson));
+  return { ran: { ...ran, outcome: { case: "resultJson", value } }, durable };
 }

@@ -111,9 +111,13 @@ export interface Run {
   platformFailure: Error | undefined;
 }
 
-export interface FinishedRun extends Run {
+export interface FinishedRun extends Omit<Run, "platformFailure"> {
   durationMs: number;
   args: RedactedJson;
+  /** Undefined when the run failed. */
+  resultJson: string | undefined;
+  /** The platform failure that ended the run, if any. */
+  platformFailure: unknown;
   result: RedactedJson;
   /** Empty when the run succeeded. */
   error: string;

@@ -1,4 +1,4 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
 import {
@@ -12,13 +12,7 @@ import type { ServiceName } from "@toolgate/service-registry/services";
 import type { Context } from "../context.ts";
 import type { Caller } from "../execution/caller.ts";
 import { NotJson, NotStarted, Overloaded } from "../execution/errors.ts";
-import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
-
-/** `grants` and `principals` read what key-auth has signed, so that the gateway's word is not enough. */
-export interface RunHandlerDependencies extends RunCallDependencies, Pick<Context, "grants" | "principals"> {
-  /** Called with the reason why a run did not start, if the platform is at fault. */
-  onNotStarted: (error: unknown) => void;
-}
+import { runCall } from "../execution/run-call.ts";
 
 /** The service that starts runs for each kind of caller. */
 const STARTED_BY: Readonly<Record<Caller["case"], ServiceName>> = {
@@ -32,34 +26,32 @@ const STARTED_BY: Readonly<Record<Caller["case"], ServiceName>> = {
 
 export type RunHandler = CallHandler<RunRequest, RunResponse>;
 
-const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
-const MAX_CALLER_TEXT_CHARACTERS = 500;
-
-export function runHandler(deps: RunHandlerDependencies): RunHandler {
-  return async (request, context) => {
+/** `onNotStarted` is called with the reason why a run did not start, if the platform is at fault. */
+export function runHandler(context: Context, onNotStarted: (error: unknown) => void): RunHandler {
+  return async (request, call) => {
     const { caller } = request;
     if (caller.case === undefined) throw new ConnectError("caller: missing", Code.InvalidArgument);
-    if (context.caller !== STARTED_BY[caller.case]) {
-      throw new ConnectError(`${context.caller} starts no runs of the kind ${caller.case}`, Code.PermissionDenied);
+    if (call.caller !== STARTED_BY[caller.case]) {
+      throw new ConnectError(`${call.caller} starts no runs of the kind ${caller.case}`, Code.PermissionDenied);
     }
-    if (caller.case === "key") await assertGranted(deps, request, caller.value);
-    if (caller.case === "test") await assertTester(deps, request, caller.value);
-    if (caller.case !== "key") rejectMalformed(caller, request.idempotencyKey);
-    if (request.idempotencyKey.length > MAX_IDEMPOTENCY_KEY_CHARACTERS || request.idempotencyKey.includes("\0")) {
-      throw new ConnectError("idempotency_key: 1 to 255 characters", Code.InvalidArgument);
-    }
+    if (caller.case === "key") await assertGranted(context, request, caller.value);
+    if (caller.case === "test") await assertTester(context, request, caller.value);
     try {
-      const outcome = await runCall(deps, request, caller, () => context.signal);
-      const usageRecorded = isUsageRecorded(caller, outcome);
-      return create(RunResponseSchema, { ...fieldsOf(outcome, caller), usageRecorded });
+      const response = create(RunResponseSchema, await runCall(context, request, caller, () => call.signal));
+      response.usageRecorded = isUsageRecorded(caller, response);
+      return response;
     } catch (error) {
-      throw failureFor(caller, error, deps);
+      if (error instanceof NotStarted && !isOverload(error, caller)) onNotStarted(error);
+      throw failureFor(caller, error);
     }
   };
 }
 
-/** Throws unless key-auth has granted this key this tool, with the names that the run will use. */
-async function assertGranted({ grants }: RunHandlerDependencies, request: RunRequest, key: KeyCaller): Promise<void> {
+/**
+ * Throws unless key-auth has granted this key this tool, with the names that the run will use: the gateway's word is not
+ * enough.
+ */
+async function assertGranted({ grants }: Context, request: RunRequest, key: KeyCaller): Promise<void> {
   // Ends as unavailable, whatever is sent with it.
   if (!key.toolListed) return;
   const granted = grants.known(key.grant) ?? (await grants.read(key.grant));
@@ -74,7 +66,7 @@ async function assertGranted({ grants }: RunHandlerDependencies, request: RunReq
 
 /** Throws unless an administrator of the workspace, whom the run will be ascribed to, has just asked for the test. */
 async function assertTester(
-  { principals }: RunHandlerDependencies,
+  { principals }: Context,
   { workspaceId, workspace }: RunRequest,
   { callerId, principal }: TestCaller,
 ): Promise<void> {
@@ -87,63 +79,21 @@ async function assertTester(
   if (!mayTest) throw new ConnectError("the principal is for another test", Code.PermissionDenied);
 }
 
+/** A hook tries again also what was refused because too many others are under way. */
+function isOverload(error: unknown, caller: Caller): error is Overloaded {
+  return error instanceof Overloaded && caller.case !== "hook";
+}
+
 /** A ConnectError where the caller needs to know more than that the platform failed: it gets its code. */
-function failureFor(caller: Caller, error: unknown, { onNotStarted }: RunHandlerDependencies): unknown {
-  // A hook tries both kinds again.
-  if (error instanceof Overloaded && caller.case !== "hook") {
-    return new ConnectError(error.message, Code.ResourceExhausted);
-  }
-  if (error instanceof NotStarted) {
-    onNotStarted(error);
-    return new ConnectError("the tool could not be started", Code.Aborted);
-  }
+function failureFor(caller: Caller, error: unknown): unknown {
+  if (isOverload(error, caller)) return new ConnectError(error.message, Code.ResourceExhausted);
+  if (error instanceof NotStarted) return new ConnectError("the tool could not be started", Code.Aborted);
   if (!(error instanceof NotJson)) return error;
   return new ConnectError("the tool returned something that is not JSON", Code.DataLoss);
 }
 
-/** Rejects requests that only a bug in the calling service can cause. */
-function rejectMalformed({ value }: Exclude<Caller, { case: "key" }>, idempotencyKey: string): void {
-  const reject = (violation: string) => {
-    throw new ConnectError(violation, Code.InvalidArgument);
-  };
-  if (idempotencyKey !== "") reject("idempotency_key: only for calls by key");
-  if ("hop" in value && value.hop !== 1 && value.hop !== 2) reject("caller.hop: must be 1 or 2");
-  // A principal is longer, and has been verified.
-  const { $typeName: _, principal: __, ...members } = { principal: "", ...value };
-  for (const [name, member] of Object.entries(members)) {
-    if (typeof member === "string" && (member.length > MAX_CALLER_TEXT_CHARACTERS || member.includes("\0"))) {
-      reject(`caller.${name}: at most ${MAX_CALLER_TEXT_CHARACTERS} characters, without NUL`);
-    }
-  }
-}
-
 /** A run that ended, and was this call's own, has left its usage record together with its own. */
-function isUsageRecorded(caller: Caller, outcome: CallOutcome): boolean {
-  const ran = outcome.kind === "ok" || outcome.kind === "failed";
-  return ran && !outcome.replayed && caller.case === "key" && caller.value.usage !== undefined;
-}
-
-function fieldsOf(outcome: CallOutcome, caller: Caller): MessageInitShape<typeof RunResponseSchema> {
-  switch (outcome.kind) {
-    case "unavailable":
-      return { outcome: { case: "unavailable", value: {} } };
-    case "invalid":
-      return { outcome: { case: "invalidArguments", value: { violations: outcome.violations } } };
-    case "mismatch":
-      return { outcome: { case: "idempotencyMismatch", value: {} } };
-    case "in-progress":
-      return { outcome: { case: "idempotencyInProgress", value: {} } };
-    case "unknown":
-      return { outcome: { case: "outcomeUnknown", value: {} }, replayed: true };
-    default: {
-      const { executionId, durationMs, replayed, suppressed = [] } = outcome;
-      const ran = { executionId, durationMs, replayed, suppressed };
-      if (outcome.kind === "failed") {
-        // Only a hook's own workspace gets to see why.
-        const error = caller.case === "hook" ? outcome.error : "";
-        return { ...ran, outcome: { case: "toolFailed", value: { error } } };
-      }
-      return { ...ran, outcome: { case: "resultJson", value: Buffer.from(outcome.resultJson) } };
-    }
-  }
+function isUsageRecorded(caller: Caller, { outcome, replayed }: RunResponse): boolean {
+  const ran = outcome.case === "resultJson" || outcome.case === "toolFailed";
+  return ran && !replayed && caller.case === "key" && caller.value.usage !== undefined;
 }

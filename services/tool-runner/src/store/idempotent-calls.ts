@@ -81,7 +81,7 @@ async function interruptedIfLapsed(
   return ended.rows[0] ?? { ...row, state: "interrupted" };
 }
 
-export interface EndedCall {
+interface EndedCall {
   state: "ok" | "failed" | "interrupted";
   executionId: string;
   durationMs: number;

@@ -1,4 +1,3 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ToolRunnerRig } from "../tool-runner-rig.ts";
@@ -111,45 +110,22 @@ describe("callers from inside", () => {
     expect((await run(CHAT, "free_below", { sql: INSERT })).suppressed).toEqual([]);
   });
 
-  it("[CHAT] a chat that does not know the workspace's epoch runs what was saved last", async () => {
-    const shown = async () => {
-      const body = Buffer.from("{}");
-      const call = { workspaceId: runner.workspaceId, workspace: "acme", tool: "changing", body, caller: CHAT };
-      const { outcome } = await rig.runsOf("chat").run(call);
-      return outcome.case === "resultJson" && JSON.parse(Buffer.from(outcome.value).toString()).round;
-    };
-    for (let round = 1; round <= 3; round += 1) {
-      await runner.saveTool("changing", { handler: `export default () => ({ round: ${round} });` });
-      expect(await shown()).toBe(round);
+  it("[TOOL-37] [IN-12] a hook's arguments are checked like all others, and only a hook is told why a run failed", async () => {
+    const parameters = { type: "object", properties: { id: { type: "integer", minimum: 1 } }, required: ["id"] };
+    const handler = 'export default () => { throw new Error("no stock"); };';
+    await runner.saveTool("strict", { inbound_hook: true, parameters, handler });
+    for (const [caller, error] of [
+      [HOOK, "no stock"],
+      [CHAT, ""],
+    ] as const) {
+      const { outcome } = await run(caller, "strict", { id: 0 });
+      expect(outcome).toMatchObject({ value: { violations: [{ field: "id", rule: "minimum" }] } });
+      expect((await run(caller, "strict", { id: 1 })).outcome).toMatchObject({ case: "toolFailed", value: { error } });
     }
   });
 
   it("[RO] free SQL is one statement of at most 100,000 characters", async () => {
     expect(await resultOf(CHAT, "free", { sql: "select 1; select 2" })).toMatchObject({ code: "QUERY_FAILED" });
     expect(await resultOf(CHAT, "free", { sql: "x".repeat(100_001) })).toMatchObject({ code: "INVALID_ARGUMENT" });
-  });
-
-  it("[RO] free SQL ends when the run's time is up", async () => {
-    // A sequence keeps its value when the statement is cancelled, so it tells whether the statement had begun.
-    await runner.data.query("create sequence begun");
-    const sql = "select nextval('begun'), pg_sleep(3600)";
-    const hasBegun = async () => (await runner.data.query("select is_called from begun")).rows[0].is_called;
-    // On a busy machine a short run may end before its statement begins, or not start at all.
-    for (const timeout_ms of [1_000, 8_000, 60_000]) {
-      await runner.saveTool("hurried", { ...OPEN, timeout_ms, handler: FREE });
-      const response = await run(CHAT, "hurried", { sql }).catch((error: ConnectError) => {
-        if (error.code !== Code.Aborted) throw error;
-      });
-      if (response === undefined) continue;
-      const { outcome } = response;
-      // The database cancels the statement shortly before the run's time is up; the handler may not have time to say so.
-      if (outcome.case === "resultJson") {
-        expect(JSON.parse(Buffer.from(outcome.value).toString())).toMatchObject({ success: false });
-      } else expect(outcome.case).toBe("toolFailed");
-      if (await hasBegun()) break;
-    }
-    expect(await hasBegun()).toBe(true);
-    const sleeping = "select from pg_stat_activity where query like '%pg_sleep(3600)' and state = 'active'";
-    await eventually(async () => expect((await runner.data.query(sleeping)).rowCount).toBe(0));
   });
 });

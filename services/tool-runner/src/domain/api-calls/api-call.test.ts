@@ -10,11 +10,11 @@ function apiWith(changes: Partial<ApiBody>): ApiBody {
 const anyArgument = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.jsonValue(),
-  fc.constantFrom("..", ".", "\ud800", "%2e%2E", "a/../b"),
+  fc.constantFrom("..", ".", "\ud800", "%2e%2E", "%2e", "a/../b"),
 );
 
 test("[TOOL] an argument never escapes its place in the path or the query of the URL", () => {
-  const api = apiWith({ url: "https://api.example:8443/users/{{id}}/orders?q={{q}}&all=1" });
+  const api = apiWith({ url: "https://api.example:8443/users/{{id}}{{toString}}{{id}}/orders?q={{q}}&all=1" });
   fc.assert(
     fc.property(anyArgument, anyArgument, (id, q) => {
       const url = new URL(renderApiCall(api, { id, q }).url);
@@ -26,15 +26,6 @@ test("[TOOL] an argument never escapes its place in the path or the query of the
     }),
     { numRuns: 300 },
   );
-});
-
-test("[TOOL] arguments that form a dot segment together stay one segment", () => {
-  const { url } = renderApiCall(apiWith({ url: "https://api.example/a/{{x}}{{y}}/b?p=/{{x}}{{y}}" }), {
-    x: ".",
-    y: ".",
-  });
-  expect(new URL(url).pathname).toMatch(/^\/a\/[^/]+\/b$/);
-  expect(new URL(url).searchParams.get("p")).toBe("/..");
 });
 
 test("[TOOL] the called server receives a text as it was sent", () => {
@@ -82,11 +73,6 @@ test("[TOOL] a placeholder inside an argument is never evaluated", () => {
   const call = renderApiCall(api, { a: "{{b}}", b: "leak" });
   expect(JSON.stringify(call)).not.toContain("leak");
   expect(JSON.parse(call.body ?? "")).toEqual({ x: "{{b}}", y: "-{{b}}" });
-});
-
-test("[TOOL] inherited names are not arguments", () => {
-  const api = apiWith({ url: "https://api.example/{{toString}}", body: "{{constructor}}" });
-  expect(renderApiCall(api, {})).toMatchObject({ url: "https://api.example/", body: "null" });
 });
 
 test("[TOOL] a body is JSON unless a header says otherwise; without a body there is no content type", () => {

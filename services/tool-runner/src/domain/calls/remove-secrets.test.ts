@@ -5,11 +5,11 @@ import { secretForms } from "./secret-forms.ts";
 
 function used(secrets: readonly string[]): UsedSecrets {
   const all = new UsedSecrets();
-  for (const value of secrets) all.add({ value, forms: () => secretForms(value) });
+  for (const value of secrets) all.add(value);
   return all;
 }
 
-const SECRET = 'pass/word "1"+ü';
+const SECRET = `pass/word "1"+ü <'>`;
 
 test("[TOOL] a secret is removed from texts and names at every depth, in each of its forms", () => {
   const forms = [
@@ -17,8 +17,11 @@ test("[TOOL] a secret is removed from texts and names at every depth, in each of
     encodeURIComponent(SECRET),
     Buffer.from(SECRET).toString("base64"),
     Buffer.from(SECRET).toString("base64url"),
-    "pass/word &quot;1&quot;+ü",
-    "pass/word &#34;1&#34;+ü",
+    "pass/word &quot;1&quot;+ü &lt;&#39;&gt;",
+    "pass/word &quot;1&quot;+ü &lt;&#x27;&gt;",
+    "pass/word &quot;1&quot;+ü &lt;&apos;&gt;",
+    "pass/word &#34;1&#34;+ü &lt;&#39;&gt;",
+    `pass/word "1"+ü &lt;'&gt;`,
     encodeURIComponent(SECRET).toLowerCase(),
   ];
   const value = { list: forms.map((form) => ({ [`name ${form}`]: `before ${form} after ${form}` })), n: 1 };
@@ -43,19 +46,6 @@ test("[TOOL] a secret is removed from Basic credentials and other base64, whatev
   );
 });
 
-test("[TOOL] HTML-encoded forms of a secret are removed", () => {
-  const secret = `<b>"Tom" & 'Eve'</b>`;
-  for (const form of [
-    "&lt;b&gt;&quot;Tom&quot; &amp; &#39;Eve&#39;&lt;/b&gt;",
-    "&lt;b&gt;&quot;Tom&quot; &amp; &#x27;Eve&#x27;&lt;/b&gt;",
-    "&lt;b&gt;&#34;Tom&#34; &amp; &#39;Eve&#39;&lt;/b&gt;",
-    "&lt;b&gt;&quot;Tom&quot; &amp; &apos;Eve&apos;&lt;/b&gt;",
-    `&lt;b&gt;"Tom" &amp; 'Eve'&lt;/b&gt;`,
-  ]) {
-    expect(removeSecrets(`<p>${form}</p>`, used([secret]))).toBe("<p>[entfernt]</p>");
-  }
-});
-
 test("[TOOL] a secret of digits is removed where it occurs as a number", () => {
   expect(removeSecrets({ pin: 12345678, other: 1 }, used(["12345678"]))).toEqual({ pin: "[entfernt]", other: 1 });
 });
@@ -72,27 +62,6 @@ test("[TOOL] a value without a secret stays as it is", () => {
       expect(removeSecrets(value, used([]))).toBe(value);
     }),
   );
-});
-
-test("[TOOL] the forms of a secret are found once for all texts of a call, and again only with a new secret", () => {
-  let found = 0;
-  const secret = (value: string) => ({
-    value,
-    forms: () => {
-      found += 1;
-      return secretForms(value);
-    },
-  });
-  const secrets = new UsedSecrets();
-  secrets.add(secret("first-secret"));
-  const texts = new Array(1_000).fill("of first-secret and second-secret");
-  expect(new Set(removeSecrets(texts, secrets))).toEqual(new Set(["of [entfernt] and second-secret"]));
-  secrets.add(secret("first-secret"));
-  removeSecrets(texts, secrets);
-  expect(found).toBe(1);
-  secrets.add(secret("second-secret"));
-  expect(new Set(removeSecrets(texts, secrets))).toEqual(new Set(["of [entfernt] and [entfernt]"]));
-  expect(found).toBe(3);
 });
 
 test("[TOOL] no form of any secret remains, also where secrets overlap", () => {

@@ -1,5 +1,6 @@
 import { REMOVED } from "@toolgate/redaction/redactor";
 import { isJsonObject } from "@toolgate/rules/json-object";
+import { secretForms } from "./secret-forms.ts";
 import { TextRemover } from "./text-remover.ts";
 
 /** Bounds the work on one value: comparisons with forms of secrets, and characters compared. */
@@ -7,19 +8,18 @@ const MAX_STEPS = 5_000_000;
 
 /** The secrets that a call has used. */
 export class UsedSecrets {
-  readonly #formsByValue = new Map<string, () => readonly string[]>();
+  readonly #values = new Set<string>();
   #remover: TextRemover | undefined;
 
-  /** `forms` returns what the secret looks like where services return it. */
-  add({ value, forms }: { value: string; forms: () => readonly string[] }): void {
-    if (this.#formsByValue.has(value)) return;
-    this.#formsByValue.set(value, forms);
+  add(value: string): void {
+    if (this.#values.has(value)) return;
+    this.#values.add(value);
     this.#remover = undefined;
   }
 
   get remover(): TextRemover | undefined {
-    if (this.#formsByValue.size === 0) return undefined;
-    this.#remover ??= new TextRemover(new Set([...this.#formsByValue.values()].flatMap((forms) => forms())));
+    if (this.#values.size === 0) return undefined;
+    this.#remover ??= new TextRemover(new Set([...this.#values].flatMap(secretForms)));
     return this.#remover;
   }
 }

@@ -3,7 +3,7 @@ import { isDeeperThan, isJsonObject } from "@toolgate/rules/json-object";
 
 export type CompletedRun = {
   tool: string;
-  success: boolean;
+  /** Null if the run succeeded. */
   error: string | null;
   entryType: string;
   executionId: string;
@@ -19,7 +19,8 @@ const ENVELOPE_BYTES = 1024;
 export const MAX_DATA_BYTES = MAX_EVENT_BYTES - ENVELOPE_BYTES;
 
 /** [EVT-23] The data of `tool.completed` as JSON text. If it is too large, arguments and result are left out. */
-export function completedData({ success, error, args, result, ...run }: CompletedRun): string {
+export function completedData({ error, args, result, ...run }: CompletedRun): string {
+  const success = error === null;
   const data = {
     tool: run.tool,
     success,

@@ -14,10 +14,10 @@ import { readParameterSchema } from "./parameter-schema.ts";
 
 export type CheckedDefinition = { ok: true; definition: Definition } | { ok: false; violations: DefinitionViolation[] };
 
-/** Checks a handler's source and turns it into what the sandbox runs. Lines and columns count from 1. */
-export type CompileHandler = (
-  source: string,
-) => { ok: true; code: string } | { ok: false; violations: { line: number; column: number; message: string }[] };
+/** What the sandbox runs of a handler's source, or what is wrong with it. Lines and columns count from 1. */
+export type CompiledHandler =
+  | { ok: true; code: string }
+  | { ok: false; violations: { line: number; column: number; message: string }[] };
 
 /** More would be too deep for messages between services (`BINARY_OPTIONS` in service-host). */
 const MAX_DEFINITION_LEVELS = 64;
@@ -41,15 +41,18 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "max_result_bytes",
 ]);
 
-/** Reads a definition as a workspace saves it, or lists everything that is wrong with it. */
-export function checkDefinition(value: unknown, compile: CompileHandler): CheckedDefinition {
+/**
+ * Reads a definition as a workspace saves it, or lists everything that is wrong with it. `compiled` is its handler, if it
+ * has one.
+ */
+export function checkDefinition(value: unknown, compiled: CompiledHandler | undefined): CheckedDefinition {
   const violations: DefinitionViolation[] = [];
   const report: Report = (path, message) => void violations.push({ path, message });
-  const definition = readWhole(value, compile, report);
+  const definition = readWhole(value, compiled, report);
   return definition && violations.length === 0 ? { ok: true, definition } : { ok: false, violations };
 }
 
-function readWhole(value: unknown, compile: CompileHandler, report: Report): Definition | undefined {
+function readWhole(value: unknown, compiled: CompiledHandler | undefined, report: Report): Definition | undefined {
   if (!isJsonObject(value)) return report("", "must be an object");
   if (isDeeperThan(value, MAX_DEFINITION_LEVELS)) {
     return report("", `must not be nested more than ${MAX_DEFINITION_LEVELS} levels deep`);
@@ -78,7 +81,7 @@ function readWhole(value: unknown, compile: CompileHandler, report: Report): Def
     timeoutMs: readInteger(value, "timeout_ms", MAX_TIMEOUT_MS, report) ?? DEFAULT_TIMEOUT_MS,
     maxResultBytes: readInteger(value, "max_result_bytes", MAX_RESULT_BYTES, report) ?? MAX_RESULT_BYTES,
   };
-  const body = readBody(value, parameters, compile, report);
+  const body = readBody(value, parameters, compiled, report);
   return body && { ...members, body };
 }
 
@@ -104,7 +107,7 @@ function readInteger(value: JsonObject, path: string, max: number, report: Repor
 function readBody(
   value: JsonObject,
   parameters: JsonObject | undefined,
-  compile: CompileHandler,
+  compiled: CompiledHandler | undefined,
   report: Report,
 ): Definition["body"] | undefined {
   const [kind, ...others] = BODIES.filter((name) => ownValue(value, name) !== undefined);
@@ -120,8 +123,7 @@ function readBody(
     const properties = parameters && ownValue(parameters, "properties");
     return readApi(body, new Set(isJsonObject(properties) ? Object.keys(properties) : []), report);
   }
-  if (typeof body !== "string") return report(kind, "must be a string");
-  const compiled = compile(body);
+  if (typeof body !== "string" || !compiled) return report(kind, "must be a string");
   if (compiled.ok) return { kind, code: compiled.code };
   for (const { line, column, message } of compiled.violations) report(`handler:${line}:${column}`, message);
   return undefined;

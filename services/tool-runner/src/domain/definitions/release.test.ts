@@ -15,7 +15,7 @@ import {
 const GUARDED = ["external_api", "external_api_write", "inbound_hook", "inbound_hook_write", "public_api"];
 
 function definitionWith(flags: Record<string, unknown>): Definition {
-  const checked = checkDefinition({ description: "", query: "q", ...flags }, (code) => ({ ok: true, code }));
+  const checked = checkDefinition({ description: "", query: "q", ...flags }, undefined);
   if (!checked.ok) throw new Error(JSON.stringify(checked.violations));
   return checked.definition;
 }
@@ -54,7 +54,8 @@ test("[TOOL-14] a definition as saved and as run has the same release", () => {
   expect(carriesRelease(Object.create({ external_api: true }))).toBe(false);
 });
 
-test("[RO-1] a call by key may only read unless the write flag is exactly true", () => {
+test("[RO-1] [RO-7] a call by key may only read unless the write flag is exactly true", () => {
+  expect(runsReadOnly(definitionWith({ external_api_write: true }), "api_key")).toBe(false);
   expect(runsReadOnly(definitionWith({ external_api: true }), "api_key")).toBe(true);
   fc.assert(
     fc.property(jsonButTrue, (external_api_write) => {
@@ -62,10 +63,6 @@ test("[RO-1] a call by key may only read unless the write flag is exactly true",
     }),
   );
   expect(runsReadOnly(definitionWith({ external_api: true, inbound_hook_write: true }), "api_key")).toBe(true);
-});
-
-test("[RO-7] external_api_write exactly true lets a call by key write", () => {
-  expect(runsReadOnly(definitionWith({ external_api_write: true }), "api_key")).toBe(false);
 });
 
 function expectReleasedOnlyBy(entry: EntryType, flags: string[]): void {
@@ -82,12 +79,9 @@ test("[TOOL-3] [TOOL-4] the API of keys needs external_api, the public one publi
   expectReleasedOnlyBy("public_api", ["public_api"]);
 });
 
-test("[IN-48] [IN-49] [IN-50] a hook needs inbound_hook or external_api, exactly true", () => {
+test("[IN-48] [IN-49] [IN-50] [IN-51] a hook needs inbound_hook or external_api, exactly true, and no async", () => {
   expectReleasedOnlyBy("hook", ["inbound_hook", "external_api"]);
-});
-
-test("[IN-51] a hook cannot call an async tool", () => {
-  expect(isReleased(definitionWith({ inbound_hook: true, external_api: true, async: true }), "hook")).toBe(false);
+  expect(isReleased(definitionWith({ inbound_hook: true, async: true }), "hook")).toBe(false);
 });
 
 test.each(["chat", "scheduled_task", "test"] as const)("[EXPO] a run by %s needs no flag and may write", (entry) => {
@@ -113,41 +107,27 @@ test("[RO-4] free SQL is for callers from inside, in runs that may write", () =>
   }
 });
 
-test.each(["chat", "scheduled_task", "public_api", "api_key"] as const)(
-  "[EVT-25] [EVT-27] [EVT-28] a run by %s causes tool.completed, except in test mode",
-  (entryType) => {
-    expect(reportsCompletion({ entryType, hop: 1, testMode: false })).toBe(true);
-    expect(reportsCompletion({ entryType, hop: 1, testMode: true })).toBe(false);
-  },
-);
-
-test("[EVT-30] [LOOP-1] a test from the command line, a dry run and everything that a hook causes report nothing", () => {
+test("[EVT-25] [EVT-27] [EVT-28] [EVT-30] [LOOP-1] tests, dry runs, test mode and all that a hook causes report nothing", () => {
   for (const entryType of ["test", "dry_run", "hook"] as const) {
     expect(reportsCompletion({ entryType, hop: 1, testMode: false }), entryType).toBe(false);
   }
   for (const entryType of ["chat", "scheduled_task", "public_api", "api_key"] as const) {
+    expect(reportsCompletion({ entryType, hop: 1, testMode: false }), entryType).toBe(true);
+    expect(reportsCompletion({ entryType, hop: 1, testMode: true }), entryType).toBe(false);
     expect(reportsCompletion({ entryType, hop: 2, testMode: false }), entryType).toBe(false);
   }
 });
 
-test("[EXPO-1] exactly the five guarded flags need a confirmation", () => {
+test("[EXPO-1] [EXPO-4] exactly the five guarded flags need a confirmation, which names each", () => {
   const all = Object.fromEntries([...GUARDED, "webhook_event", "async"].map((flag) => [flag, true]));
   expect(newlyExposed(undefined, all).sort()).toEqual(GUARDED);
 });
 
-test.each(GUARDED)("[EXPO-3] %s that becomes true is newly exposed, in a new tool and in an existing one", (flag) => {
+test.each(GUARDED)("[EXPO-3] [EXPO-5] %s that becomes true is newly exposed, one that stays true is not", (flag) => {
+  expect(newlyExposed({ [flag]: true }, { [flag]: true, description: "new" })).toEqual([]);
   expect(newlyExposed(undefined, { [flag]: true })).toEqual([flag]);
   expect(newlyExposed({}, { [flag]: true })).toEqual([flag]);
   expect(newlyExposed({ [flag]: "yes" }, { [flag]: true })).toEqual([flag]);
-});
-
-test.each(GUARDED)("[EXPO-5] %s that stays true needs no confirmation", (flag) => {
-  expect(newlyExposed({ [flag]: true }, { [flag]: true, description: "new" })).toEqual([]);
-});
-
-test("[EXPO-4] a confirmation names each flag, except those that were true before", () => {
-  const before = { external_api: true };
-  expect(newlyExposed(before, { external_api: true, external_api_write: true })).toEqual(["external_api_write"]);
 });
 
 test.each(GUARDED)("[EXPO-6] %s that is removed or set to anything but true needs no confirmation", (flag) => {

@@ -11,17 +11,7 @@ import { endOf, type RunScope } from "../run.ts";
 import type { FindServer } from "./find-server.ts";
 import { runStatement, type Statement, type StatementResult } from "./run-statement.ts";
 
-/** The workspaces' own databases. */
-export interface DataSources extends AsyncDisposable {
-  /**
-   * Runs one statement until its time is up or the signal aborts. Rejects with a ToolError.
-   */
-  run(
-    scope: Pick<RunScope, "workspaceId" | "epoch">,
-    statement: Statement,
-    signal?: AbortSignal,
-  ): Promise<StatementResult>;
-}
+export type DataSources = ReturnType<typeof createDataSources>;
 
 /** JSON with a number that JavaScript would change stays text. */
 const exactJson = (text: string) => (hasInexactNumber(text) ? text : JSON.parse(text));
@@ -31,13 +21,8 @@ const MAX_SEALED_BYTES = 32 * 1024 * 1024;
 const MAX_POOLS = 200;
 const CONNECTIONS_PER_WORKSPACE = 4;
 
-export function createDataSources(
-  deps: {
-    pool: Pool;
-    secretBox: SecretBox;
-    findServer: FindServer;
-  } & CacheSource,
-): DataSources {
+/** The workspaces' own databases. */
+export function createDataSources(deps: { pool: Pool; secretBox: SecretBox; findServer: FindServer } & CacheSource) {
   const sealedUrls = createWorkspaceCache<Buffer | undefined>(deps, {
     name: "data sources",
     maxEntries: MAX_WORKSPACES,
@@ -74,7 +59,12 @@ export function createDataSources(
   }
 
   return {
-    async run({ workspaceId, epoch }, statement, runSignal) {
+    /** Runs one statement until its time is up or the signal aborts. Rejects with a ToolError. */
+    async run(
+      { workspaceId, epoch }: Pick<RunScope, "workspaceId" | "epoch">,
+      statement: Statement,
+      runSignal?: AbortSignal,
+    ): Promise<StatementResult> {
       const sealed = await sealedUrls.get(
         workspaceId,
         epoch,

@@ -3,7 +3,6 @@ import type { ForeignClient } from "@toolgate/postgres/foreign-client";
 import { type ForeignPool, Unreachable } from "@toolgate/postgres/foreign-pool";
 import { isDeeperThan, isJsonObject } from "@toolgate/rules/json-object";
 import { ToolError } from "../errors.ts";
-import { RowsJson } from "../result-json.ts";
 
 export interface Statement {
   text: string;
@@ -16,8 +15,9 @@ export interface Statement {
 }
 
 export interface StatementResult {
-  rows: RowsJson;
-  row_count: number;
+  /** An array as JSON text. */
+  rowsJson: string;
+  rowCount: number;
 }
 
 const MAX_ROWS = 1_000;
@@ -25,6 +25,8 @@ const MAX_VALUE_LEVELS = 64;
 /** A value is nested in its row. */
 const LEVELS_OF_ROW = 1;
 const MAX_RESULT_BYTES = 4 * 1024 * 1024;
+/** The server sends a column's name once, the JSON text has it in every row. */
+const MAX_JSON_CHARACTERS = 8 * 1024 * 1024;
 /**
  * The database cancels the statement this long before the connection would be closed, so that the connection can be
  * used again.
@@ -35,8 +37,7 @@ const JSON_TYPES = [114, 3802];
 const JSON_ARRAY_TYPES = [199, 3807];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/**
- * Runs one statement in a transaction. The signal closes the connection. Rejects with a ToolError. */
+/** Runs one statement in a transaction. The signal closes the connection. Rejects with a ToolError. */
 export async function runStatement(
   pool: ForeignPool,
   statement: Statement,
@@ -74,19 +75,24 @@ async function inTransaction(
   );
   try {
     const bound = values.some(Array.isArray) ? await listsBound(client, text, values) : values;
-    const rows = new RowsJson();
+    // Each row is converted when it arrives, so that it is not kept with all the others.
+    const rows: string[] = [];
+    let charactersLeft = MAX_JSON_CHARACTERS;
     let isTooDeep = false;
     const { rowCount, more } = await queryBounded(client, { text, values: bound }, MAX_ROWS, (row) => {
       isTooDeep ||= isDeeperThan(row, MAX_VALUE_LEVELS + LEVELS_OF_ROW);
-      if (!isTooDeep) rows.add(row);
+      if (isTooDeep || charactersLeft < 0) return;
+      const json = JSON.stringify(row);
+      charactersLeft -= json.length;
+      rows.push(json);
     });
-    if (rows.isTooLong) throw new ToolError("RESULT_TOO_LARGE", "the rows are too large as JSON: add a limit");
+    if (charactersLeft < 0) throw new ToolError("RESULT_TOO_LARGE", "the rows are too large as JSON: add a limit");
     if (more) throw new ToolError("TOO_MANY_ROWS", `more than ${MAX_ROWS} rows: add a limit`);
     if (isTooDeep) {
       throw new ToolError("RESULT_TOO_DEEP", `a value is nested more than ${MAX_VALUE_LEVELS} levels deep`);
     }
     await client.query(keep ? "commit" : "rollback");
-    return { rows, row_count: rowCount ?? 0 };
+    return { rowsJson: `[${rows.join()}]`, rowCount: rowCount ?? 0 };
   } catch (error) {
     // If this fails too, the pool sees the open transaction and discards the connection.
     await client.query("rollback").catch(() => {});

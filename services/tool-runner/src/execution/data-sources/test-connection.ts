@@ -22,8 +22,8 @@ export async function testConnection(server: ForeignServer, callSignal: AbortSig
     types: exactTypes(JSON.parse),
   });
   try {
-    const { rows } = await runStatement(pool, STATEMENT, AbortSignal.any([timeUp, callSignal]));
-    const [row]: { version: string }[] = JSON.parse(rows.parts().join(""));
+    const { rowsJson } = await runStatement(pool, STATEMENT, AbortSignal.any([timeUp, callSignal]));
+    const [row]: { version: string }[] = JSON.parse(rowsJson);
     return { serverVersion: row?.version ?? "", durationMs: Math.round(performance.now() - startedAt) };
   } catch (error) {
     if (timeUp.aborted) return { error: `no answer within ${TIMEOUT_MS / 1000} s` };

@@ -5,14 +5,14 @@ import { ToolError } from "../errors.ts";
 import { type RunScope, remainingMs } from "../run.ts";
 import { mayBeSentTo, type Secret } from "../workspace/workspace-values.ts";
 import { object, text } from "./arguments.ts";
-import type { HostCallContext } from "./host-call.ts";
-import { type OutgoingCall, READING_METHODS, type SendDependencies, sendCall } from "./outgoing-call.ts";
+import type { HostCallContext, HostDependencies } from "./host-call.ts";
+import { type OutgoingCall, READING_METHODS, sendCall } from "./outgoing-call.ts";
 import { skipNote, skipsWrite } from "./skip-write.ts";
 
 const FETCH_METHODS: readonly FetchMethod[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** ctx.fetch. Secrets are filled in and removed from the response here, so that they never enter the sandbox. */
-export async function fetchForTool(deps: SendDependencies, [url, init]: unknown[], context: HostCallContext) {
+export async function fetchForTool(deps: HostDependencies, [url, init]: unknown[], context: HostCallContext) {
   const { scope, entry, signal } = context;
   const template = outgoingCall(text(url, "url"), object(init ?? {}, "init"));
   entry.target = `${template.method} ${URL.parse(template.url)?.host ?? ""}`;
@@ -25,7 +25,7 @@ export async function fetchForTool(deps: SendDependencies, [url, init]: unknown[
   return removeSecrets(response, scope.usedSecrets);
 }
 
-async function withSecrets(deps: SendDependencies, call: OutgoingCall, scope: RunScope): Promise<OutgoingCall> {
+async function withSecrets(deps: HostDependencies, call: OutgoingCall, scope: RunScope): Promise<OutgoingCall> {
   const secrets = new Map<string, Secret>();
   for (const name of secretNamesIn([call.url, ...Object.values(call.headers)].join("\n"))) {
     secrets.set(name, await deps.values.secret(name, scope));

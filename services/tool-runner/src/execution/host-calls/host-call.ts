@@ -1,5 +1,27 @@
+import type { Outbox } from "@toolgate/event-bus/outbox";
+import type { Pool } from "@toolgate/postgres/pool";
+import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
+import type { SendMail } from "@toolgate/service-host/mailer";
+import type { DataSources } from "../data-sources/data-sources.ts";
 import { ToolError } from "../errors.ts";
 import { type HostCallEntry, type Run, type RunScope, truncated } from "../run.ts";
+import type { Definitions } from "../workspace/definitions.ts";
+import type { WorkspaceValues } from "../workspace/workspace-values.ts";
+import type { HostCallSlots } from "./slots.ts";
+
+/** What host calls work with. */
+export interface HostDependencies {
+  pool: Pool;
+  definitions: Definitions;
+  dataSources: DataSources;
+  safeFetch: SafeFetch;
+  values: WorkspaceValues;
+  slots: HostCallSlots;
+  outbox: Outbox;
+  now: () => number;
+  /** Undefined in an installation without a mail server. */
+  sendMail: SendMail | undefined;
+}
 
 /** The run that makes a host call, and the call. */
 export interface HostCallContext {

@@ -1,15 +1,10 @@
-import type { SendMail } from "@toolgate/service-host/mailer";
 import { readEmail } from "../../domain/mail.ts";
 import { ToolError, validated } from "../errors.ts";
-import type { HostCallContext } from "./host-call.ts";
+import type { HostCallContext, HostDependencies } from "./host-call.ts";
 import { skipsWrite } from "./skip-write.ts";
 
 /** [RO-8] A read-only run may send email; test mode and a dry run do not. */
-export async function sendMailForTool(
-  sendMail: SendMail | undefined,
-  [value]: unknown[],
-  context: HostCallContext,
-): Promise<{ success: true }> {
+export async function sendMailForTool({ sendMail }: HostDependencies, [value]: unknown[], context: HostCallContext) {
   const { scope, entry } = context;
   const mail = validated(() => readEmail(value));
   entry.target = `${mail.to.length} recipients`;

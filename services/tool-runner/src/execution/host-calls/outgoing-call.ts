@@ -1,17 +1,9 @@
-import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
 import { ToolError } from "../errors.ts";
 import { endOf } from "../run.ts";
-import type { WorkspaceValues } from "../workspace/workspace-values.ts";
+import type { HostDependencies } from "./host-call.ts";
 import { bodyOf, unpacked } from "./response-body.ts";
-import type { HostCallSlots } from "./slots.ts";
-
-export interface SendDependencies {
-  safeFetch: SafeFetch;
-  slots: HostCallSlots;
-  values: WorkspaceValues;
-}
 
 export interface OutgoingCall {
   url: string;
@@ -33,7 +25,7 @@ interface SendOptions {
  * Sends one call to an external address; the body is parsed if it is JSON. Rejects with a ToolError.
  */
 export async function sendCall(
-  { safeFetch, slots }: Pick<SendDependencies, "safeFetch" | "slots">,
+  { safeFetch, slots }: HostDependencies,
   call: OutgoingCall,
   { workspaceId, timeoutMs, signal }: SendOptions,
 ) {

@@ -1,6 +1,7 @@
 import { argumentValues } from "../../domain/data/named-parameters.ts";
 import { mayUseFreeSql } from "../../domain/definitions/release.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
+import type { StatementResult } from "../data-sources/run-statement.ts";
 import { ToolError } from "../errors.ts";
 import { remainingMs } from "../run.ts";
 import type { LoadedQuery } from "../workspace/definitions.ts";
@@ -15,7 +16,7 @@ type QueryContext = Pick<HostCallContext, "tool" | "scope"> & {
 };
 
 /**
- * Runs a prepared query with named arguments. [RO-3] A query that writes is refused in a read-only run. A dry run rolls
+ * The JSON of what a prepared query returns for named arguments. [RO-3] A query that writes is refused in a read-only run. A dry run rolls
  * it back, so that the tool sees the rows that it would have got.
  */
 export async function runPreparedQuery(
@@ -24,23 +25,23 @@ export async function runPreparedQuery(
   args: Record<string, unknown>,
   context: QueryContext,
   timeoutMs: number,
-) {
+): Promise<string> {
   const { scope, signal } = context;
   if (!query) throw new ToolError("NO_SUCH_QUERY", "there is no prepared query of this name");
   const writes = query.mode === "write";
   if (writes && scope.readOnly) throw new ToolError("READ_ONLY", "a writing query is refused in a read-only run");
   const skipped = writes && skipsWrite(context, "executePreparedQuery", { query: query.name, args });
-  if (skipped && !scope.dryRun) return { success: true, ...skipNote(scope) };
+  if (skipped && !scope.dryRun) return JSON.stringify({ success: true, ...skipNote(scope) });
   const values = argumentValues(query.names, args);
   const statement = { text: query.text, values, readOnly: !writes, keep: writes && !skipped, timeoutMs };
-  return { success: true, ...(await dataSources.run(scope, statement, signal)) };
+  return resultJson(await dataSources.run(scope, statement, signal));
 }
 
 /**
- * Runs one statement that was not prepared. [RO-4] Refused in a read-only run, and to every caller through an API even if
+ * The JSON of what one statement returns that was not prepared. [RO-4] Refused in a read-only run, and to every caller through an API even if
  * the run may write. In test mode it is rolled back.
  */
-export async function runFreeSql(dataSources: DataSources, sql: string, context: HostCallContext) {
+export async function runFreeSql(dataSources: DataSources, sql: string, context: HostCallContext): Promise<string> {
   const { scope, signal } = context;
   if (!mayUseFreeSql(scope)) throw new ToolError("READ_ONLY", "free SQL is refused in this run");
   if (sql.length > MAX_SQL_CHARACTERS) {
@@ -48,5 +49,9 @@ export async function runFreeSql(dataSources: DataSources, sql: string, context:
   }
   const keep = !skipsWrite(context, "executeQuery", { sql });
   const statement = { text: sql, values: [], readOnly: false, keep, timeoutMs: remainingMs(scope) };
-  return { success: true, ...(await dataSources.run(scope, statement, signal)) };
+  return resultJson(await dataSources.run(scope, statement, signal));
+}
+
+function resultJson({ rowsJson, rowCount }: StatementResult): string {
+  return `{"rows":${rowsJson},"success":true,"row_count":${rowCount}}`;
 }

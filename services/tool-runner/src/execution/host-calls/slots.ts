@@ -10,16 +10,14 @@ const KINDS = {
 } as const;
 const WAITING = { maxWaiting: 1_000, maxWaitMs: 60_000 };
 
-/** Bounds what the host calls of all runs hold, so that no workspace takes all of it. */
-export interface HostCallSlots {
-  /** Rejects with a ToolError when too many calls of the workspace wait, or the signal ends the wait. */
-  take(kind: keyof typeof KINDS, workspaceId: string, signal: AbortSignal): Promise<Disposable>;
-}
+export type HostCallSlots = ReturnType<typeof createHostCallSlots>;
 
-export function createHostCallSlots(): HostCallSlots {
+/** Bounds what the host calls of all runs hold, so that no workspace takes all of it. */
+export function createHostCallSlots() {
   const slots = { sheets: createSlots(KINDS.sheets, WAITING), outgoing: createSlots(KINDS.outgoing, WAITING) };
   return {
-    async take(kind, workspaceId, signal) {
+    /** Rejects with a ToolError when too many calls of the workspace wait, or the signal ends the wait. */
+    async take(kind: keyof typeof KINDS, workspaceId: string, signal: AbortSignal): Promise<Disposable> {
       const slot = await slots[kind].take(workspaceId, signal);
       if (slot) return slot;
       if (!signal.aborted)

@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import { type CacheSource, createWorkspaceCache } from "@toolgate/epoch/cache";
 import type { Pool } from "@toolgate/postgres/pool";
+import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 import { type Compiler, LOAD_LIMIT_MS } from "@toolgate/sandbox/compiler";
 import { type ArgumentValidator, createArgumentValidator } from "../../domain/calls/argument-validator.ts";
 import { type NumberedSql, numberParameters } from "../../domain/data/named-parameters.ts";
+import { type CheckedDefinition, checkDefinition } from "../../domain/definitions/check-definition.ts";
 import { type Definition, isToolName } from "../../domain/definitions/definition.ts";
 import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
 import { findPreparedQuery, type PreparedQueryRow } from "../../store/prepared-queries.ts";
 import { findTool } from "../../store/tools.ts";
-import { checkSavedDefinition } from "./check-saved.ts";
 
 /** A tool as it runs. */
 export interface LoadedTool {
@@ -23,88 +24,87 @@ export interface LoadedTool {
 /** A prepared query as it runs. */
 export type LoadedQuery = PreparedQueryRow & NumberedSql;
 
-/** Tools and prepared queries of workspaces, as current as the epoch that the caller knows. */
-export interface Definitions {
-  tool(workspaceId: string, name: string, epoch: bigint): Promise<LoadedTool | undefined>;
-  /** A tool that every workspace has; tools may call it, API keys may not. */
-  shared(name: string): LoadedTool | undefined;
-  preparedQuery(workspaceId: string, name: string, epoch: bigint): Promise<LoadedQuery | undefined>;
-}
+export type Definitions = ReturnType<typeof createDefinitions>;
 
 const MAX_CACHED_TOOLS = 5_000;
 const MAX_CACHED_TOOL_BYTES = 128 * 1024 * 1024;
 const MAX_CACHED_QUERIES = 5_000;
 const MAX_CACHED_QUERY_BYTES = 32 * 1024 * 1024;
 const BYTES_PER_CHAR = 2;
-/** Of a parameter, in memory. */
-const BYTES_PER_NAME = 64;
 /** The approximate size of a compiled schema. */
 const VALIDATOR_BYTES = 8 * 1024;
 
 /** The version of shared tools and drafts in logs: saved ones count from 1. */
 const NO_VERSION = 0;
 
-interface DefinitionDependencies {
-  pool: Pool;
-  compiler: Compiler;
-}
-
-export function createDefinitions(deps: DefinitionDependencies, source: CacheSource): Definitions {
+/** Tools and prepared queries of workspaces, as current as the epoch that the caller knows. */
+export function createDefinitions(pool: Pool, compiler: Compiler, source: CacheSource) {
   const tools = createWorkspaceCache<LoadedTool | undefined>(source, {
     name: "tools",
     maxEntries: MAX_CACHED_TOOLS,
     maxBytes: MAX_CACHED_TOOL_BYTES,
-    sizeOf: (tool) => (tool ? VALIDATOR_BYTES + BYTES_PER_CHAR * JSON.stringify(tool.definition).length : 0),
+    sizeOf: (tool) => (tool ? VALIDATOR_BYTES + jsonBytes(tool.definition) : 0),
   });
   const queries = createWorkspaceCache<LoadedQuery | undefined>(source, {
     name: "queries",
     maxEntries: MAX_CACHED_QUERIES,
     maxBytes: MAX_CACHED_QUERY_BYTES,
-    sizeOf: (query) =>
-      query ? BYTES_PER_CHAR * (query.sql.length + query.text.length) + BYTES_PER_NAME * query.names.length : 0,
+    sizeOf: jsonBytes,
   });
   const shared = new Map(
     Object.entries(SHARED_TOOLS).map(([name, definition]) => [name, loaded(name, NO_VERSION, definition)]),
   );
   return {
-    shared: (name) => shared.get(name),
+    /** A tool that every workspace has; tools may call it, API keys may not. */
+    shared: (name: string) => shared.get(name),
     // Names come from callers and tools: an invalid one is not looked up, and not cached.
-    tool: async (workspaceId, name, epoch) =>
+    tool: async (workspaceId: string, name: string, epoch: bigint) =>
       isToolName(name)
-        ? tools.get(`${workspaceId}/${name}`, epoch, () => loadTool(deps, workspaceId, name))
+        ? tools.get(`${workspaceId}/${name}`, epoch, () => loadTool(pool, compiler, workspaceId, name))
         : undefined,
-    preparedQuery: async (workspaceId, name, epoch) =>
+    preparedQuery: async (workspaceId: string, name: string, epoch: bigint) =>
       isToolName(name)
-        ? queries.get(`${workspaceId}/${name}`, epoch, () => loadQuery(deps, workspaceId, name))
+        ? queries.get(`${workspaceId}/${name}`, epoch, () => loadQuery(pool, workspaceId, name))
         : undefined,
   };
 }
 
-async function loadQuery(
-  { pool }: DefinitionDependencies,
-  workspaceId: string,
-  name: string,
-): Promise<LoadedQuery | undefined> {
+/** How much memory a value takes up in a cache, about. */
+export function jsonBytes(value: unknown): number {
+  return BYTES_PER_CHAR * (JSON.stringify(value)?.length ?? 0);
+}
+
+async function loadQuery(pool: Pool, workspaceId: string, name: string): Promise<LoadedQuery | undefined> {
   const row = await findPreparedQuery(pool, workspaceId, name);
-  if (!row) return undefined;
-  return { ...row, ...numberParameters(row.sql) };
+  return row && { ...row, ...numberParameters(row.sql) };
 }
 
 async function loadTool(
-  { pool, compiler }: DefinitionDependencies,
+  pool: Pool,
+  compiler: Compiler,
   workspaceId: string,
   name: string,
 ): Promise<LoadedTool | undefined> {
   const row = await findTool(pool, workspaceId, name);
   if (!row) return undefined;
-  const checked = await checkSavedDefinition(row.definition, (source) =>
-    compiler.compile(workspaceId, source, LOAD_LIMIT_MS),
-  );
+  const checked = await checkSaved(compiler, workspaceId, row.definition, LOAD_LIMIT_MS);
   if (!checked.ok) {
     const violations = checked.violations.map(({ path, message }) => `${path}: ${message}`).join("; ");
     throw new Error(`stored definition of ${name} version ${row.version} cannot run: ${violations}`);
   }
   return loaded(name, row.version, checked.definition);
+}
+
+/** Reads a definition as it is saved, with its handler compiled, or lists everything that is wrong with it. */
+export async function checkSaved(
+  compiler: Compiler,
+  workspaceId: string,
+  saved: unknown,
+  limitMs: number,
+): Promise<CheckedDefinition> {
+  const source = isJsonObject(saved) ? ownValue(saved, "handler") : undefined;
+  const compiled = typeof source === "string" ? await compiler.compile(workspaceId, source, limitMs) : undefined;
+  return checkDefinition(saved, compiled);
 }
 
 /** A definition that is not saved, as it runs. */

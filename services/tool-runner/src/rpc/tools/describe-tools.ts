@@ -8,7 +8,7 @@ import type { Context } from "../../context.ts";
 import { carriesRelease } from "../../domain/definitions/release.ts";
 import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
 import { findOutlines, type ToolOutline } from "../../store/tools.ts";
-import { apiDescriptionOf } from "../api-description/get-api-description.ts";
+import { apiDescriptionOf } from "./api-description.ts";
 
 const MAX_NAMES = 1_000;
 /** Of the definitions without their bodies, together; less than a message may have. */

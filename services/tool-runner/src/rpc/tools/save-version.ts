@@ -5,11 +5,11 @@ import { type Compiler, SAVE_LIMIT_MS } from "@toolgate/sandbox/compiler";
 import { editConflict } from "@toolgate/service-host/edit-conflict";
 import { changedFields } from "../../domain/definitions/changed-fields.ts";
 import type { CheckedDefinition } from "../../domain/definitions/check-definition.ts";
-import type { DefinitionViolation } from "../../domain/definitions/definition.ts";
+import type { Definition } from "../../domain/definitions/definition.ts";
 import { declaredArguments } from "../../domain/definitions/parameter-schema.ts";
 import { publishedViolations } from "../../domain/definitions/published-parts.ts";
 import { newlyExposed } from "../../domain/definitions/release.ts";
-import { checkSavedDefinition } from "../../execution/workspace/check-saved.ts";
+import { checkSaved } from "../../execution/workspace/definitions.ts";
 import {
   countTools,
   findNameInOtherCase,
@@ -64,10 +64,12 @@ function mustBeExpected(replaced: ReplacedTool | undefined, expected: number | u
   throw new ConnectError("the tool was deleted after you opened it", Code.Aborted);
 }
 
-/** Fails with invalid_argument and every violation. */
-export async function mustBeValid(compiler: Compiler, workspaceId: string, definition: unknown): Promise<void> {
+/** The definition as it would run. Fails with invalid_argument and every violation. */
+export async function mustBeValid(compiler: Compiler, workspaceId: string, definition: unknown): Promise<Definition> {
   const checked = await checkDraft(compiler, workspaceId, definition);
-  if (!checked.ok) throw invalid(checked.violations);
+  if (checked.ok) return checked.definition;
+  const violations = checked.violations.map(({ path, message }) => `${path}: ${message}`);
+  throw new ConnectError(violations.join("; "), Code.InvalidArgument);
 }
 
 /** The definition as it would run, or everything for which a save would refuse it. */
@@ -76,9 +78,7 @@ export async function checkDraft(
   workspaceId: string,
   definition: unknown,
 ): Promise<CheckedDefinition> {
-  const checked = await checkSavedDefinition(definition, (source) =>
-    compiler.compile(workspaceId, source, SAVE_LIMIT_MS),
-  );
+  const checked = await checkSaved(compiler, workspaceId, definition, SAVE_LIMIT_MS);
   if (!checked.ok) return checked;
   // Not part of the check of stored definitions: one saved by an earlier version stays usable.
   const unreadable = declaredArguments(checked.definition.parameters).filter(({ name }) => hasControlCharacters(name));
@@ -88,11 +88,4 @@ export async function checkDraft(
   }));
   violations.push(...publishedViolations(definition as JsonObject));
   return violations.length > 0 ? { ok: false, violations } : checked;
-}
-
-export function invalid(violations: readonly DefinitionViolation[]): ConnectError {
-  return new ConnectError(
-    violations.map(({ path, message }) => `${path}: ${message}`).join("; "),
-    Code.InvalidArgument,
-  );
 }

@@ -1,9 +1,9 @@
 import type { HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_target_pb";
 import type { Handler } from "@toolgate/service-host/handler";
-import type { Context } from "../../context.ts";
-import { declaredArguments } from "../../domain/definitions/parameter-schema.ts";
-import { isReleased, runsReadOnly } from "../../domain/definitions/release.ts";
-import { checkBody } from "../../execution/run-call.ts";
+import type { Context } from "../context.ts";
+import { declaredArguments } from "../domain/definitions/parameter-schema.ts";
+import { isReleased, runsReadOnly } from "../domain/definitions/release.ts";
+import { checkBody } from "../execution/run-call.ts";
 
 /** [IN-48..53] Uses the definition that a run of this moment would use. */
 export const checkHookTarget: Handler<Context, typeof HookTargetService.method.checkHookTarget> = async (
