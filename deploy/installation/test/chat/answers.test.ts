@@ -102,19 +102,6 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     }
   });
 
-  test("[CHAT-31] [CHAT-32] reset clears the history and keeps the id, and event ids continue", async () => {
-    const first = await (await door.stream({ chat_id: "reset", message: "hello" })).ended;
-    const answer = await door.post("/chat/reset", { chat_id: "reset" });
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { success: true } });
-    expect(await door.history("reset")).toEqual([]);
-    const next = await door.stream({ chat_id: "reset", message: "hello again" });
-    const events = await next.ended;
-    expect(Number(next.ids[0])).toBe(Number(first.at(-1)?.id) + 1);
-    expect(kindsOf(events).at(-1)).toBe("done");
-    expect((await door.history("reset")).map(({ role }) => role)).toEqual(["user", "assistant"]);
-    expect((await door.post("/chat/reset", { chat_id: "never-used" })).body).toEqual({ success: true });
-  });
-
   test("[CHAT] a repeated message with the same client_message_id or Idempotency-Key is one turn", async () => {
     const message = { chat_id: "once", message: "greet Ada", client_message_id: "m-1" };
     const answers = await Promise.all([1, 2, 3].map(() => door.post("/chat/index", message)));

@@ -50,8 +50,12 @@ describe("chats through two gateways", () => {
   test("[CHAT] stop at one gateway ends the answer that streams at the other", async () => {
     const stream = await begun("stopped");
     expect(await postToOther("/chat/stop", "stopped")).toEqual({ status: 200, body: { success: true, stopped: true } });
-    expect((await stream.ended).at(-1)?.data).toMatchObject({ receipt: { stopped: true } });
+    const history = await door.history("stopped");
+    const events = await stream.ended;
+    expect(events.at(-1)?.data).toMatchObject({ resumed: false, receipt: { stopped: true } });
+    expect(history.map(({ content }) => content)).toEqual(["tell a story", textOf(events)]);
     await eventually(() => story.open() === 0);
+    expect((await postToOther("/chat/stop", "stopped")).body).toEqual({ success: true, stopped: false });
   });
 
   test("[CHAT-30] [CHAT-31] reset at one gateway ends the answer that streams at the other, and clears the history", async () => {

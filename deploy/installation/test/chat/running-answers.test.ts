@@ -28,31 +28,6 @@ const begun = async (chatId: string, more: Record<string, string> = {}): Promise
   return stream;
 };
 
-test("[CHAT-31] a reset ends the turn and the call of its model, and the answer is not stored", async () => {
-  const stream = await begun("reset");
-  expect((await door.post("/chat/reset", { chat_id: "reset" })).status).toBe(200);
-  const events = await stream.ended;
-  expect(kindsOf(events).at(-1)).toBe("done");
-  expect(await door.history("reset")).toEqual([]);
-  await eventually(() => story.open() === 0);
-  expect(await door.history("reset")).toEqual([]);
-});
-
-test("[CHAT] stop ends the turn and the call of its model before it responds, and keeps the partial answer", async () => {
-  const stream = await begun("stop");
-  const stopped = await door.post("/chat/stop", { chat_id: "stop" });
-  expect(stopped.body).toEqual({ success: true, stopped: true });
-  const history = await door.history("stop");
-  const events = await stream.ended;
-  expect(events.at(-1)?.data).toMatchObject({ resumed: false, receipt: { stopped: true } });
-  expect(history.map(({ content }) => content)).toEqual(["tell a story", textOf(events)]);
-  expect(STORY.startsWith(textOf(events))).toBe(true);
-  expect(textOf(events)).not.toContain(`word-${PAUSE} `);
-  await eventually(() => story.open() === 0);
-  expect((await door.post("/chat/stop", { chat_id: "stop" })).body).toEqual({ success: true, stopped: false });
-  expect((await door.post("/chat/stop", { chat_id: "never-used" })).body).toEqual({ success: true, stopped: false });
-});
-
 test("[CHAT-45] a resume shows the rest as it arrives, and one with follow=false ends", async () => {
   const stream = await begun("resume");
   const [first] = stream.events;
