@@ -46,7 +46,8 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
     },
   ];
   if (config.roles.has("api")) roles.push(apiLoops(context, onError("expired files")));
-  if (config.roles.has("worker")) roles.push(workerLoops(context, { config, bus, log, peers }, resources));
+  if (config.roles.has("worker"))
+    roles.push(workerLoops(context, { turnsPerWorker: config.turnsPerWorker, bus, log, peers }, resources));
   const running = resources.use(
     startLoops({
       producers: roles.flatMap(({ producers }) => producers),

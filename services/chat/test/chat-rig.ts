@@ -16,6 +16,7 @@ import { type Config, type ProcessRole, ROLES } from "../src/config.ts";
 import { start as startService } from "../src/service.ts";
 import { readEvents } from "../src/store/events.ts";
 import { type HistoryRow, readHistoryAfter } from "../src/store/history.ts";
+import { turnQueues } from "../src/store/queue.ts";
 import type { StartOutcome, TurnRef } from "../src/store/turns/start.ts";
 import { createTurns, type TurnRequest, type Turns } from "../src/turns/turns.ts";
 import { type ScriptedModel, scriptedModel } from "./scripted-model.ts";
@@ -99,7 +100,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
   const turns = createTurns({
     pool,
     queuePool,
-    turnsPerWorkspace: config.turnsPerWorkspace,
+    queues: turnQueues(config.turnsPerWorkspace),
     bus,
     now,
     onError: console.error,

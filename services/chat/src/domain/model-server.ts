@@ -94,3 +94,8 @@ export function priceViolation({ currency, inputMicros, outputMicros }: Price): 
 function isPriceMicros(micros: bigint): boolean {
   return micros >= 0n && micros <= MAX_PRICE_MICROS;
 }
+
+/** What the API key of a workspace's model is sealed for. */
+export function apiKeyContext(workspaceId: string, model: string): string {
+  return `model:${workspaceId}/${model}`;
+}

@@ -1,20 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "@toolgate/postgres/pool";
 import { MAX_FILE_BYTES } from "@toolgate/rules/chat-message";
-import { ChatRefusal } from "../domain/chat-error.ts";
+import { refusal } from "../domain/chat-error.ts";
 import { mediaTypeOf, SIGNATURE_BYTES } from "../domain/media-type.ts";
 import type { ModelFile } from "../models/model.ts";
 import { addFile, completeFile, deleteFile, type ExpiredFile, findExpiredFiles, findFile } from "../store/files.ts";
-import type { ObjectStore } from "./object-store.ts";
+import type { ObjectStore } from "./folder-store.ts";
 
 /** The files that users attach to messages. */
 export interface Files {
-  /** [CHAT-11] Throws a ChatRefusal for a file that is empty or too large. */
+  /** [CHAT-11] Throws a refusal for a file that is empty or too large. */
   store(file: { userId: string; name: string }, chunks: AsyncIterable<Uint8Array>): Promise<StoredFile>;
-  /** The file of a message; none when it has expired. */
-  read(id: string): Promise<ModelFile[]>;
-  /** The file's name and type without its data, for a model that reads no files. */
-  describe(id: string): Promise<ModelFile[]>;
+  /** The file of a message; none when it has expired. A model that reads no files gets it without its data. */
+  read(id: string, options: { withData: boolean }): Promise<ModelFile[]>;
   /** Deletes what is no longer needed. Files that cannot be deleted stay, and it rejects after it has tried all. */
   expire(): Promise<void>;
 }
@@ -41,11 +39,11 @@ export function createFiles({ pool, objects, now }: FilesOptions): Files {
   }
   return {
     async store({ userId, name }, chunks) {
-      if (!objects) throw new ChatRefusal("INVALID_FILE", "file: this installation stores no files");
+      if (!objects) throw refusal("INVALID_FILE", "file: this installation stores no files");
       const id = randomUUID();
       const limits = { maxUserBytes: MAX_USER_BYTES, assumedBytes: MAX_FILE_BYTES };
       if (!(await addFile(pool, { id, userId, name, now: now(), ...limits })))
-        throw new ChatRefusal("TOO_MANY_FILES", "file: your files of the last 30 days take too much space");
+        throw refusal("TOO_MANY_FILES", "file: your files of the last 30 days take too much space");
       const measured = measure(chunks);
       try {
         await objects.write(id, measured.chunks());
@@ -56,13 +54,9 @@ export function createFiles({ pool, objects, now }: FilesOptions): Files {
       }
       return { id, size: measured.size() };
     },
-    async read(id) {
-      const [file, data] = await Promise.all([findFile(pool, id), objects?.read(id)]);
+    async read(id, { withData }) {
+      const [file, data] = await Promise.all([findFile(pool, id), withData ? objects?.read(id) : new Uint8Array()]);
       return file && data ? [{ name: file.name, mediaType: file.contentType, data }] : [];
-    },
-    async describe(id) {
-      const file = await findFile(pool, id);
-      return file ? [{ name: file.name, mediaType: file.contentType, data: new Uint8Array() }] : [];
     },
     async expire() {
       let failed = 0;
@@ -95,11 +89,11 @@ function measure(source: AsyncIterable<Uint8Array>) {
     async *chunks(): AsyncGenerator<Uint8Array> {
       for await (const chunk of source) {
         size += chunk.length;
-        if (size > MAX_FILE_BYTES) throw new ChatRefusal("FILE_TOO_LARGE", "file: at most 20 MB");
+        if (size > MAX_FILE_BYTES) throw refusal("FILE_TOO_LARGE", "file: at most 20 MB");
         if (start.length < SIGNATURE_BYTES) start = Buffer.concat([start, chunk.subarray(0, SIGNATURE_BYTES)]);
         yield chunk;
       }
-      if (size === 0) throw new ChatRefusal("INVALID_FILE", "file: empty");
+      if (size === 0) throw refusal("INVALID_FILE", "file: empty");
     },
   };
 }

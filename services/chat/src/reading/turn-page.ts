@@ -7,7 +7,7 @@ import {
   TurnReceiptSchema,
 } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../domain/chat-error.ts";
+import { chatBusy } from "../domain/chat-error.ts";
 import { doneEvent, messageEvent } from "../domain/chat-event.ts";
 import { type EventBody, hasEnded } from "../domain/turn.ts";
 import type { ChatRow } from "../store/chats.ts";
@@ -16,14 +16,14 @@ import { findReply, findTurn, type TurnProgress } from "../store/turns/find.ts";
 import { type Page, pageAfter } from "./page.ts";
 
 /**
- * The next events of a turn, from the user's message to its done event, which is always the last one. Throws a ChatRefusal
+ * The next events of a turn, from the user's message to its done event, which is always the last one. Throws a refusal
  * when the turn has waited too long for those before it.
  */
 export async function turnPage(db: Queryable, chat: ChatRow, position: EventPosition): Promise<Page> {
   const { turn: id } = position;
   const found = await findTurn(db, id);
   const turn = found?.chat === chat.id ? found : undefined;
-  if (turn?.status === "refused") throw new ChatRefusal("CHAT_BUSY", CHAT_BUSY_MESSAGE);
+  if (turn?.status === "refused") throw chatBusy();
   const isOver = !turn || hasEnded(turn.status);
   const { firstEventId = 0 } = turn ?? {};
   if (!isOver && firstEventId === 0) return pageAfter(position, [], ReadMore.LIVE);

@@ -94,7 +94,7 @@ test("[MGMT] a save that expects another version is refused, names who saved it,
   });
 });
 
-test("[EXPO-1] [EXPO-3] [EXPO-4] flags for hooks need a confirmation when they are newly set, and nothing is saved without it", async () => {
+test("[EXPO-1] [EXPO-3] [EXPO-4] [EXPO-5] [EXPO-6] flags for hooks need a confirmation when they are newly set, and nothing is saved without it", async () => {
   const { workspaceId, assistants } = newWorkspace();
   const definition = { instructions: "secret text", inboundHook: true };
   const refused = { code: Code.Aborted, rawMessage: expect.stringContaining("inbound_hook") };
@@ -102,14 +102,14 @@ test("[EXPO-1] [EXPO-3] [EXPO-4] flags for hooks need a confirmation when they a
   expect((await assistants.listAssistants({})).assistants).toMatchObject([{ version: 0 }]);
   expect(await shortEntries(rig.pool, workspaceId)).toEqual([]);
   await assistants.saveAssistant({ name: "a", definition, confirmExposure: true });
-  // [EXPO-5] It stays on.
+  // It stays on.
   await assistants.saveAssistant({ name: "a", definition: { ...definition, greeting: "Hi" } });
   const both = { ...definition, inboundHookWrite: true };
   await expect(assistants.saveAssistant({ name: "a", definition: both })).rejects.toMatchObject({
     rawMessage: "newly exposed by inbound_hook_write: repeat with confirm_exposure=true",
   });
   await assistants.saveAssistant({ name: "a", definition: both, confirmExposure: true });
-  // [EXPO-6]
+  // Once it was off, it is new again.
   await assistants.saveAssistant({ name: "a", definition: { instructions: "secret text" } });
   await expect(assistants.saveAssistant({ name: "a", definition })).rejects.toMatchObject(refused);
   expect(await shortEntries(rig.pool, workspaceId)).toEqual([

@@ -2,19 +2,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { ChatEventSchema, TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
+import type { Pool } from "@toolgate/postgres/pool";
 import { modelTokens, turnsEnded } from "@toolgate/telemetry/instruments";
 import { chatEvent, doneEvent, errorEvent, storedEvent, suggestionsEvent } from "../../domain/chat-event.ts";
 import { receiptOf } from "../../domain/receipt.ts";
 import { type Ending, type EventBody, INTERNAL } from "../../domain/turn.ts";
-import type { EndTurn, TurnEnd } from "../../store/turns/end.ts";
-import type { PublishEvents } from "../live-events.ts";
+import type { TurnQueues } from "../../store/queue.ts";
+import { endTurn, type TurnEnd } from "../../store/turns/end.ts";
+import type { InQueue } from "../queue-slots.ts";
+import type { Signals } from "../signals.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 interface EndDependencies {
-  endTurn: EndTurn;
-  publish: PublishEvents;
-  /** Called when the chat's next turn may start. */
-  onNext: () => void;
+  queuePool: Pool;
+  queues: TurnQueues;
+  inQueue: InQueue;
+  signals: Signals;
   now: () => Date;
   onError: (error: unknown) => void;
 }
@@ -25,8 +28,8 @@ const RETRY_MS = 250;
  * Ends a turn: its last events, its answer in the history, and the chat's next turn, in one transaction. Does nothing when
  * this worker no longer holds it. A turn whose data cannot be stored ends as INTERNAL.
  */
-export async function endTurn(
-  { endTurn: commit, publish, onNext, now, onError }: EndDependencies,
+export async function endRunningTurn(
+  { queuePool, queues, inQueue, signals, now, onError }: EndDependencies,
   turn: RunningTurn,
   ending: Ending,
   suggestions: readonly string[],
@@ -41,15 +44,16 @@ export async function endTurn(
     try {
       prepared ??= prepareInternal(turn);
       const { end, bodies } = prepared;
-      const ended = await commit(end, now());
+      const { workspaceId, lane } = claimed;
+      const ended = await inQueue(workspaceId, () => endTurn(queuePool, queues[lane], end, now()));
       if (!ended) return control.leave("lost");
       const events = bodies.map((event, index) => create(ChatEventSchema, { id: BigInt(before + 1 + index), event }));
-      publish(claimed, claimed.id, events);
+      signals.publish(claimed, claimed.id, events);
       measure(turn, end);
       const { next } = ended;
       if (!next) return;
-      publish(claimed, next.id, [chatEvent(next.eventId, next.event)]);
-      return onNext();
+      signals.publish(claimed, next.id, [chatEvent(next.eventId, next.event)]);
+      return signals.announceTurns(lane);
     } catch (error) {
       onError(error);
       if (!isDataError(error)) await sleep(RETRY_MS);

@@ -7,7 +7,7 @@ import type { CallRecord, EventBody } from "../../domain/turn.ts";
 import type { ClaimedTurn } from "../../store/turns/claim.ts";
 import type { StepWrite } from "../../store/turns/journal.ts";
 import type { TurnWrite } from "../../store/turns/write.ts";
-import type { PublishEvents } from "../live-events.ts";
+import type { Signals } from "../signals.ts";
 import { type TurnControl, TurnLeft } from "./turn-control.ts";
 
 /** What is added to a turn together. */
@@ -32,25 +32,28 @@ export interface TurnLog {
   settled(): Promise<void>;
 }
 
-interface TurnLogOptions {
-  turn: Pick<ClaimedTurn, "id" | "token" | "chat" | "workspaceId" | "chatId">;
-  start: { lastEventId: number; firstAnswerId: number };
-  /** Nothing is written before it settles. It never rejects. */
-  stored: Promise<void>;
-  control: TurnControl;
+interface LogDependencies {
   writer: Pick<GroupCommit<TurnWrite>, "add">;
-  publish: PublishEvents;
+  signals: Signals;
   onError: (error: unknown) => void;
+}
+
+interface LoggedTurn {
+  turn: ClaimedTurn;
+  start: { lastEventId: number; firstAnswerId: number };
+  control: TurnControl;
 }
 
 const RETRY_MS = 250;
 
-export function createTurnLog(options: TurnLogOptions): TurnLog {
-  const { turn, start, stored, control, writer, publish, onError } = options;
+export function createTurnLog(
+  { writer, signals, onError }: LogDependencies,
+  { turn, start, control }: LoggedTurn,
+): TurnLog {
   let { lastEventId, firstAnswerId } = start;
   let waiting: Entry[] = [];
   let next: Promise<void> | undefined;
-  let last = stored;
+  let last: Promise<void> = Promise.resolve();
 
   /** After a failure of the database it is not known whether the write was made, so the same one is made again. */
   async function write(write: TurnWrite): Promise<void> {
@@ -94,7 +97,7 @@ export function createTurnLog(options: TurnLogOptions): TurnLog {
     const events = bodies.map((event, index) => create(ChatEventSchema, { id: BigInt(before + 1 + index), event }));
     const firstMessage = events.find(({ event }) => event.case === "message");
     if (firstAnswerId === 0 && firstMessage) firstAnswerId = Number(firstMessage.id);
-    if (events.length > 0) publish(turn, turn.id, events);
+    if (events.length > 0) signals.publish(turn, turn.id, events);
   }
 
   return {
