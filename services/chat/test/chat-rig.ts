@@ -31,7 +31,7 @@ export interface ChatRig extends AsyncDisposable {
   turns: Turns;
   config: Config;
   services: Service[];
-  clock: { now(): Date; advance(ms: number): void };
+  clock: { now(): Date };
   /** Adds a model of the workspace at a server that speaks OpenAI's API. */
   saveModel(name: string, baseUrl: string): Promise<void>;
   saveAssistant(name: string, definition?: MessageInitShape<typeof AssistantDefinitionSchema>): Promise<void>;
@@ -86,8 +86,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
   others.add("tool-runner", tools.replicas[0] as Service);
   const peers = others.peersOf("chat");
   const model = scriptedModel();
-  let aheadMs = 0;
-  const now = () => new Date(Date.now() + aheadMs);
+  const now = () => new Date();
   const services: Service[] = [];
   async function start(roles: readonly ProcessRole[] = ROLES): Promise<Service> {
     const host = { log, now: () => now().getTime(), peers };
@@ -144,12 +143,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
     turns,
     config,
     services,
-    clock: {
-      now,
-      advance(ms) {
-        aheadMs += ms;
-      },
-    },
+    clock: { now },
     async saveModel(name, baseUrl) {
       await pool.query(
         `insert into chat.model (workspace_id, name, provider, base_url, model, reads_files, saved_at, saved_by)

@@ -1,15 +1,9 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  type ChatEvent,
-  ChatEventSchema,
-  type EventPosition,
-  ReadMore,
-  TurnReceiptSchema,
-} from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { type ChatEvent, ChatEventSchema, type EventPosition, ReadMore } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
 import { chatBusy } from "../domain/chat-error.ts";
-import { doneEvent, messageEvent } from "../domain/chat-event.ts";
-import { type EventBody, hasEnded } from "../domain/turn.ts";
+import { doneEvent, type EventBody, messageEvent } from "../domain/chat-event.ts";
+import { hasEnded } from "../domain/turn.ts";
 import type { ChatRow } from "../store/chats.ts";
 import { readEvents } from "../store/events.ts";
 import { findReply, findTurn, type TurnProgress } from "../store/turns/find.ts";
@@ -51,7 +45,7 @@ async function endOf(
   hasAnswer: boolean,
 ): Promise<ChatEvent[]> {
   const lastEventId = turn?.lastEventId || chat.lastEventId;
-  const done = eventOf(lastEventId, doneEvent(create(TurnReceiptSchema)));
+  const done = eventOf(lastEventId, doneEvent());
   const reply = turn && !hasAnswer ? await findReply(db, turn) : "";
   if (!turn || reply === "") return [done];
   return [eventOf(lastEventId - 1, messageEvent("assistant", reply, turn.endedAt)), done];

@@ -2,7 +2,7 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import { createGroupCommit } from "@toolgate/event-bus/group-commit";
 import { createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { runEvery, runFound } from "@toolgate/service-host/every";
+import { runEvery } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loop, Loops } from "@toolgate/service-host/loops";
 import type { Peers } from "@toolgate/service-host/peers";
@@ -10,7 +10,6 @@ import { createCallBuilderTool } from "../clients/builder-tools.ts";
 import type { Context } from "../context.ts";
 import { LANES, type Lane } from "../store/queue.ts";
 import { expireLeases, releaseTurn } from "../store/turns/leases.ts";
-import { lookForOverdue } from "../store/turns/overdue.ts";
 import { refuseWaiting } from "../store/turns/refuse.ts";
 import { type TurnWrite, writeTurns } from "../store/turns/write.ts";
 import { finishResets } from "../store/unfinished-resets.ts";
@@ -88,24 +87,23 @@ export function workerLoops(
       await running.drain(lane);
     };
   };
-  const sweep: Loop = (signal) => {
-    const expire = (lane: Lane) => async () => {
-      if ((await expireLeases(queuePool, queues[lane], now())) > 0) wakeUps[lane].signal();
-    };
-    // A job is known by its function, so that none runs twice at the same time.
-    const expiries = { chat: expire("chat"), hook: expire("hook") };
-    const refuse = async () => {
-      for (const turn of await refuseWaiting(pool, now())) signals.publish(turn, turn.id, []);
-    };
-    const finish = () => finishResets(pool, now, signal);
-    const look = async () => {
-      const { lanes, waiting, resets } = await lookForOverdue(pool, now());
-      return [...lanes.map((lane) => expiries[lane]), ...(waiting ? [refuse] : []), ...(resets ? [finish] : [])];
-    };
-    return runFound(SWEEP_EVERY_MS, signal, look, onError("sweep"));
+  const expire = (lane: Lane) => async () => {
+    if ((await expireLeases(queuePool, queues[lane], now())) > 0) wakeUps[lane].signal();
   };
+  const refuse = async () => {
+    for (const turn of await refuseWaiting(pool, now())) signals.publish(turn, turn.id, []);
+  };
+  const sweep =
+    (job: (signal: AbortSignal) => Promise<void>): Loop =>
+    (signal) =>
+      runEvery(SWEEP_EVERY_MS, signal, () => job(signal), onError("sweep"));
   return {
-    producers: [...LANES.map(claims), sweep],
+    producers: [
+      ...LANES.map(claims),
+      ...LANES.map((lane) => sweep(expire(lane))),
+      sweep(refuse),
+      sweep((signal) => finishResets(pool, now, signal)),
+    ],
     // Renews leases until all turns have ended.
     consumers: [(signal) => runEvery(RENEW_EVERY_MS, signal, () => running.renew(leasePool, now()), onError("leases"))],
   };

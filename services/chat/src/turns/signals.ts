@@ -9,23 +9,15 @@ import type { Lane } from "../store/queue.ts";
 /** The ids of turns to stop, for all workers. */
 const STOP_SUBJECT = "chat.stop";
 
-/** What the processes of this service tell each other and gateways. Nothing depends on any of it: it is stored already. */
-export interface Signals {
-  /** Publishes events that are committed, for those who follow the chat. One that is lost is read from the database. */
-  publish(chat: ChatName, turn: string, events: ChatEvent[]): void;
-  /** Wakes the workers of a lane: a turn may start. */
-  announceTurns(lane: Lane): void;
-  /**
-   * Tells whichever worker has the turn to cancel it. If that is lost, the worker learns of it at its next renewal.
-   */
-  announceStop(turn: string): void;
-}
+export type Signals = ReturnType<typeof createSignals>;
 
-export function createSignals(bus: Bus): Signals {
+/** What the processes of this service tell each other and gateways. Nothing depends on any of it: it is stored already. */
+export function createSignals(bus: Bus) {
   const announce = { chat: createAnnouncer(bus, wakeUpOf("chat")), hook: createAnnouncer(bus, wakeUpOf("hook")) };
   // While the broker is down, the NATS client would keep messages in memory without a limit.
   return {
-    publish(chat, turn, events) {
+    /** Publishes events that are committed, for those who follow the chat. One that is lost is read from the database. */
+    publish(chat: ChatName, turn: string, events: ChatEvent[]): void {
       if (!bus.isConnected()) return;
       try {
         bus.nc.publish(chatEventsSubject(chat), toBinary(ChatEventsSchema, create(ChatEventsSchema, { turn, events })));
@@ -33,8 +25,10 @@ export function createSignals(bus: Bus): Signals {
         // The connection has just closed, or the broker takes no message of this size.
       }
     },
-    announceTurns: (lane) => announce[lane](),
-    announceStop(turn) {
+    /** Wakes the workers of a lane: a turn may start. */
+    announceTurns: (lane: Lane): void => announce[lane](),
+    /** Tells whichever worker has the turn to cancel it. If that is lost, the worker learns of it at its next renewal. */
+    announceStop(turn: string): void {
       if (bus.isConnected()) bus.nc.publish(STOP_SUBJECT, turn);
     },
   };

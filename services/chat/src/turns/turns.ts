@@ -1,8 +1,6 @@
-import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { ChatName } from "@toolgate/event-bus/chat-events";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import { currentTrace } from "@toolgate/telemetry/trace";
@@ -12,10 +10,9 @@ import { chatEvent, doneEvent, messageEvent, storedEvent } from "../domain/chat-
 import { type ChatRow, findChat } from "../store/chats.ts";
 import type { TurnQueues } from "../store/queue.ts";
 import { endReadyTurn } from "../store/turns/end.ts";
-import type { TurnProgress } from "../store/turns/find.ts";
+import { type CurrentTurn, findCurrentTurn, requestStop } from "../store/turns/find.ts";
 import { resetChat } from "../store/turns/reset.ts";
 import { type NewTurn, type StartOutcome, startTurn, type TurnRef } from "../store/turns/start.ts";
-import { type CurrentTurn, findCurrentTurn, requestStop } from "../store/turns/stop.ts";
 import { deleteResetBatch } from "../store/unfinished-resets.ts";
 import { createQueueSlots, REQUESTED } from "./queue-slots.ts";
 import { createSignals } from "./signals.ts";
@@ -29,32 +26,6 @@ export interface ChatOfOwner extends ChatName {
   owner: string;
 }
 
-/**
- * What RPCs do with turns. Each change is committed before it resolves. Another user's chat is a permission_denied error, except
- * for `start`, whose outcome says so.
- */
-export interface Turns {
-  /**
-   * Stores a user's message and starts a turn for it, or joins the one that the same client message started before. The
-   * turn's events are those from `firstEventId` to its done event. It waits while that is 0.
-   */
-  start(request: TurnRequest): Promise<StartOutcome>;
-  /**
-   * Cancels the turn that runs, and resolves once it has ended. False: no turn was running. A turn that has not ended after
-   * 10 s is a deadline_exceeded error; it is still stopped, as soon as its worker or another one can.
-   */
-  stop(chat: ChatOfOwner): Promise<boolean>;
-  /** Resolves once a turn has ended. Undefined when the signal fires first. */
-  untilEnded(turn: Pick<TurnRef, "id">, chat: ChatName, signal: AbortSignal): Promise<TurnProgress | undefined>;
-  /**
-   * Ends the chat's turns. Nobody sees its messages and events from then on; they are deleted then, or soon if there are
-   * many. An unknown chat is not an error.
-   */
-  reset(chat: ChatOfOwner): Promise<void>;
-  /** Undefined for a chat that does not exist. */
-  find(chat: ChatOfOwner): Promise<ChatRow | undefined>;
-}
-
 interface TurnsOptions {
   pool: Pool;
   queuePool: Pool;
@@ -66,12 +37,22 @@ interface TurnsOptions {
 
 const STOPPED_WITHIN_MS = 10_000;
 
-export function createTurns({ pool, queuePool, queues, bus, now, onError }: TurnsOptions): Turns {
+export type Turns = ReturnType<typeof createTurns>;
+
+/**
+ * What RPCs do with turns. Each change is committed before it resolves. Another user's chat is a permission_denied error, except
+ * for `start`, whose outcome says so.
+ */
+export function createTurns({ pool, queuePool, queues, bus, now, onError }: TurnsOptions) {
   const inQueue = createQueueSlots(REQUESTED);
   const signals = createSignals(bus);
-  const untilTurnEnded: Turns["untilEnded"] = (turn, chat, signal) =>
-    untilEnded({ pool, bus, onError }, turn, chat, signal);
 
+  /** Resolves once a turn has ended. Undefined when the signal fires first. */
+  function untilTurnEnded(turn: Pick<TurnRef, "id">, chat: ChatName, signal: AbortSignal) {
+    return untilEnded({ pool, bus, onError }, turn, chat, signal);
+  }
+
+  /** Undefined for a chat that does not exist. */
   async function find({ workspaceId, chatId, owner }: ChatOfOwner): Promise<ChatRow | undefined> {
     const chat = await findChat(pool, workspaceId, chatId);
     if (chat && chat.owner !== owner) throw forbidden();
@@ -80,7 +61,7 @@ export function createTurns({ pool, queuePool, queues, bus, now, onError }: Turn
 
   /** False when a worker has claimed it in the meantime. */
   async function stopReady(turn: CurrentTurn): Promise<boolean> {
-    const done = storedEvent(doneEvent(create(TurnReceiptSchema, { stopped: true })));
+    const done = storedEvent(doneEvent({ stopped: true }));
     const ended = await inQueue(turn.workspaceId, () =>
       endReadyTurn(queuePool, queues[turn.lane], turn, [done], now()),
     );
@@ -96,7 +77,11 @@ export function createTurns({ pool, queuePool, queues, bus, now, onError }: Turn
   return {
     find,
     untilEnded: untilTurnEnded,
-    async start(request) {
+    /**
+     * Stores a user's message and starts a turn for it, or joins the one that the same client message started before. The
+     * turn's events are those from `firstEventId` to its done event. It waits while that is 0.
+     */
+    async start(request: TurnRequest): Promise<StartOutcome> {
       const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
       const { outcome, userEvent } = await inQueue(request.workspaceId, async () => {
         const at = now();
@@ -111,7 +96,11 @@ export function createTurns({ pool, queuePool, queues, bus, now, onError }: Turn
       }
       return outcome;
     },
-    async stop(request) {
+    /**
+     * Cancels the turn that runs, and resolves once it has ended. False: no turn was running. A turn that has not ended after
+     * 10 s is a deadline_exceeded error; it is still stopped, as soon as its worker or another one can.
+     */
+    async stop(request: ChatOfOwner): Promise<boolean> {
       const chat = await find(request);
       const turn = chat && (await findCurrentTurn(pool, chat.id));
       if (!turn) return false;
@@ -121,8 +110,12 @@ export function createTurns({ pool, queuePool, queues, bus, now, onError }: Turn
       if (await untilTurnEnded(turn, turn, AbortSignal.timeout(STOPPED_WITHIN_MS))) return true;
       throw new ConnectError("the turn has not ended yet; it will be stopped", Code.DeadlineExceeded);
     },
-    async reset(request) {
-      const done = storedEvent(doneEvent(create(TurnReceiptSchema)));
+    /**
+     * Ends the chat's turns. Nobody sees its messages and events from then on; they are deleted then, or soon if there are
+     * many. An unknown chat is not an error.
+     */
+    async reset(request: ChatOfOwner): Promise<void> {
+      const done = storedEvent(doneEvent());
       const outcome = await inQueue(request.workspaceId, () =>
         resetChat(queuePool, queues.chat, { ...request, doneEvent: done }, now()),
       );

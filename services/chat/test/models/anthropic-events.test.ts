@@ -45,16 +45,6 @@ test("many reports of a large usage are read in time", async () => {
   expect(events.at(-1)).toEqual(FINISHED);
 });
 
-test("a long list of what no list may have is not described", async () => {
-  const content = Array(300_000).fill({});
-  const block = { type: "web_search_tool_result", tool_use_id: "a", content };
-  const { error, events } = await answerOf(
-    event({ type: "content_block_start", index: 1, content_block: block }) + END,
-  );
-  expect(error).toBeUndefined();
-  expect(events.at(-1)).toEqual(FINISHED);
-});
-
 /** The answer "one", to which a server adds these events. */
 async function answerOf(bytes: string) {
   await using server = await startAnthropicServer({ text: "one two", fault: { kind: "raw", afterTokens: 1, bytes } });

@@ -1,5 +1,3 @@
-import { create } from "@bufbuild/protobuf";
-import { TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { expect, test } from "vitest";
@@ -89,7 +87,7 @@ test("[NFR] no statement of a turn reads more when the tables have become long s
     expect(await renewLeases(queuePool, [turn], now())).toHaveLength(1);
     expect(await expireLeases(queuePool, queues.chat, now())).toBe(0);
     const before = turn.firstEventId + 1;
-    const events = [storedEvent(doneEvent(create(TurnReceiptSchema)))];
+    const events = [storedEvent(doneEvent())];
     const answer = { eventId: before, html: "Hello" };
     const tokens = { model: "m", inputTokens: 1, outputTokens: 1 };
     const end = { turn, before, events, answer, status: "completed" as const, ...tokens };
@@ -135,7 +133,7 @@ test("[NFR] no statement of a turn reads more when the tables have become long s
     await wholeChat("last");
     // Now and then, so that the server knows the tables by then.
     await deleteOldTurns(pool, now());
-    await findExpiredFiles(pool, { now: now(), after: undefined, limit: 100 });
+    await findExpiredFiles(pool, now(), 100);
   });
   expect(read).toBeLessThan(MAX_ROWS_READ);
   // What is counted can be seen.

@@ -90,8 +90,8 @@ describe("turns", () => {
     await rig.untilDone(turn);
     const other = rig.request("owned", "Hi", { owner: "somebody-else", userId: "somebody-else" });
     expect(await rig.turns.start(other)).toEqual({ kind: "forbidden" });
-    for (const refused of [rig.turns.reset(other), rig.turns.stop(other), rig.turns.find(other)])
-      await expect(refused).rejects.toMatchObject({ code: Code.PermissionDenied });
+    for (const refused of [rig.turns.reset, rig.turns.stop, rig.turns.find])
+      await expect(refused(other)).rejects.toMatchObject({ code: Code.PermissionDenied });
     expect(await rig.history(turn.chat)).toHaveLength(2);
   });
 
@@ -107,12 +107,13 @@ describe("turns", () => {
       call.text("ok");
       call.finish();
     });
-    const { chat } = await rig.send("long", "The first");
-    await rig.pool.query("update chat.chat set last_event_id = 100 where id = $1", [chat]);
+    const first = await rig.send("long", "The first");
+    await rig.untilDone(first);
+    await rig.pool.query("update chat.chat set last_event_id = 100 where id = $1", [first.chat]);
     await rig.pool.query(
       `insert into chat.message (chat, event_id, turn, role, content, created_at)
        select $1, n, gen_random_uuid(), 'user', 'message ' || n, now() from generate_series(41, 100) n`,
-      [chat],
+      [first.chat],
     );
     await rig.untilDone(await rig.send("long", "The last"));
     const { messages } = rig.model.calls.at(-1)?.request ?? { messages: [] };
@@ -158,17 +159,5 @@ describe("turns", () => {
       if (event.case === "message") expect(event.value.content.length).toBeLessThan(12_000);
     expect((await rig.history(turn.chat)).at(-1)?.content).toBe(text);
     expect(receipt?.outputTokens).toBeGreaterThan(0);
-  });
-
-  it("[CHAT] a turn whose tokens cannot be stored ends as INTERNAL", async () => {
-    rig.model.answer((call) => {
-      call.text("Hello.");
-      call.finish({ inputTokens: Number.NaN, outputTokens: 5e9 });
-    });
-    const turn = await rig.send("tokens", "Hi");
-    await rig.untilDone(turn);
-    expect(await rig.status(turn)).toBe("failed");
-    const events = await rig.events(turn.chat);
-    expect(events.at(-2)?.event).toMatchObject({ case: "error", value: { code: "INTERNAL" } });
   });
 });

@@ -21,59 +21,45 @@ const KINDS_OF_FAILURES: Readonly<Partial<Record<ConnectionFailure, ModelErrorKi
 
 type Opened = Extract<OpenResult, { kind: "response" }>;
 
-interface ModelCall {
-  url: string;
-  headers: Record<string, string>;
-  body: string | Uint8Array;
-  signal?: AbortSignal | undefined;
-}
-
 /**
- * Sends a request to a model's server: to checked addresses only, within the limits, without redirects. It is repeated
- * once after 429, 503 or 529. Any response but a 2xx, or none at all, is a ModelError.
+ * A fetch for the AI SDK that sends a request to a model's server: to checked addresses only, within the limits, without
+ * redirects. It is repeated once after 429, 503 or 529. Any response but a 2xx, or none at all, is a ModelError. The SDK gets
+ * what `filter` leaves of the answer.
  */
-async function callModel(
-  { safeFetch, workspaceId, limits = MODEL_LIMITS }: ProviderSettings,
-  call: ModelCall,
-): Promise<Opened> {
-  const began = performance.now();
-  const { signal } = call;
-  const request = {
-    ...call,
-    workspaceId,
-    method: "POST" as const,
-    reuseKey: "model",
-    // A request has had no effect if the server closed the connection without sending a byte.
-    repeatable: true,
-    maxResponseBytes: MAX_ANSWER_BYTES,
-    ...limits,
-  };
-  for (let mayRetry = true; ; mayRetry = false) {
-    const deadlineMs = limits.totalMs - (performance.now() - began);
-    const response = await safeFetch.open({ ...request, deadlineMs });
-    if (response.kind !== "response") throw failedError(response, signal);
-    if (response.status >= 200 && response.status < 300) return response;
-    const waitMs = retryAfterMs(response.headers, Date.now());
-    const error = await refusedError(response);
-    const canRetry = mayRetry && [429, 503, 529].includes(response.status);
-    if (!canRetry || (waitMs ?? RETRY_WAIT_MS) > limits.retryWaitMs) throw error;
-    await sleep(waitMs ?? RETRY_WAIT_MS, undefined, signal === undefined ? {} : { signal });
-  }
-}
-
-/** A fetch for the AI SDK, which does what `callModel` does. The SDK gets what `filter` leaves of the answer. */
-export function modelFetch(settings: ProviderSettings, filter: EventFilter) {
+export function modelFetch({ safeFetch, workspaceId, limits = MODEL_LIMITS }: ProviderSettings, filter: EventFilter) {
   return async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const headers = Object.fromEntries(new Headers(init.headers));
+    const began = performance.now();
     const signal = init.signal ?? undefined;
-    const opened = await callModel(settings, { url: String(input), headers, body: String(init.body), signal });
-    return toResponse({ ...opened, body: filterEvents(opened.body, filter) });
+    const request = {
+      ...limits,
+      workspaceId,
+      url: String(input),
+      method: "POST" as const,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      body: String(init.body),
+      signal,
+      reuseKey: "model",
+      // A request has had no effect if the server closed the connection without sending a byte.
+      repeatable: true,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+    };
+    for (let mayRetry = true; ; mayRetry = false) {
+      const deadlineMs = limits.totalMs - (performance.now() - began);
+      const response = await safeFetch.open({ ...request, deadlineMs });
+      if (response.kind !== "response") throw failedError(response, signal);
+      if (response.status >= 200 && response.status < 300) return answerOf(response, filter);
+      const waitMs = retryAfterMs(response.headers, Date.now()) ?? RETRY_WAIT_MS;
+      const error = await refusedError(response);
+      const canRetry = mayRetry && [429, 503, 529].includes(response.status);
+      if (!canRetry || waitMs > limits.retryWaitMs) throw error;
+      await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
+    }
   };
 }
 
-function toResponse({ status, headers, body }: Opened): Response {
+function answerOf({ status, headers, body }: Opened, filter: EventFilter): Response {
   const contentType = [headers["content-type"]].flat()[0];
-  return new Response(body, {
+  return new Response(filterEvents(body, filter), {
     status: status === 204 || status === 205 ? 200 : status,
     headers: contentType === undefined ? {} : { "content-type": contentType },
   });

@@ -1,4 +1,5 @@
 import type { ConnectError, HandlerContext } from "@connectrpc/connect";
+import type { SendMessageRequest, StartTurnRequest } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { clientMessageIdFault, messageFault } from "@toolgate/rules/chat-message";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
@@ -6,16 +7,6 @@ import { BUILDER_NAME } from "../../domain/assistants/builder.ts";
 import { chatBusy, forbidden, refusal } from "../../domain/chat-error.ts";
 import type { TurnRef } from "../../store/turns/start.ts";
 import { chatOf, refuse } from "./chat-of.ts";
-
-/** What all ways to send a message have in common. */
-interface SentMessage {
-  chatId: string;
-  message: string;
-  testMode: boolean;
-  clientMessageId: string;
-  fileId: string;
-  assistant: string;
-}
 
 interface AcceptedMessage {
   /** False: the same client message started the turn before. */
@@ -29,7 +20,7 @@ const ASSISTANT = /^(?:[\w-]{0,64}|@builder)$/;
 /** Stores a user's message as a turn. Throws a refusal when it cannot start. */
 export async function acceptMessage(
   { turns }: Context,
-  sent: SentMessage,
+  sent: StartTurnRequest | SendMessageRequest,
   call: HandlerContext,
 ): Promise<AcceptedMessage> {
   const { chatId, message, testMode, clientMessageId, fileId, assistant } = sent;

@@ -20,7 +20,7 @@ import { answerTurn } from "./answer-turn.ts";
 import { endRunningTurn } from "./end-turn.ts";
 import type { LargeTurns, TurnSize } from "./large-turns.ts";
 import type { RunningTurn } from "./running-turn.ts";
-import { callsOfTools, type RunTool } from "./tools.ts";
+import { callTool, type RunTool } from "./tools.ts";
 import { type TurnControl, TurnLeft } from "./turn-control.ts";
 import { createTurnLog } from "./turn-log.ts";
 
@@ -132,7 +132,7 @@ async function answer(deps: TurnDependencies, turn: RunningTurn, { messages }: L
     model: deps.modelOf(workspaceId, servers, isBuilder),
     messages,
     files,
-    makeCall: isBuilder ? ({ claimed: by }, call) => deps.callBuilderTool(by, call) : callsOfTools(deps.runTool),
+    makeCall: (call) => (isBuilder ? deps.callBuilderTool(claimed, call) : callTool(deps.runTool, turn, call)),
     budget,
     readBudget: () => readBudget(pool, workspaceId, now()),
     now,

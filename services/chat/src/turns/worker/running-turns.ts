@@ -8,20 +8,6 @@ import type { ClaimedTurn } from "../../store/turns/claim.ts";
 import { LEASE_MS, renewLeases } from "../../store/turns/leases.ts";
 import { createTurnControl, type TurnControl } from "./turn-control.ts";
 
-/** The turns that this process runs. */
-export interface RunningTurns extends Disposable {
-  count(lane: Lane): number;
-  start(turn: ClaimedTurn): void;
-  stop(turn: string): void;
-  /**
-   * Renews the leases of all turns. Leaves those that another worker has, and each that could not be renewed for as long as
-   * a lease lasts.
-   */
-  renew(pool: Pool, now: Date): Promise<void>;
-  /** Lets a lane's turns finish for a few seconds, then hands over the rest. */
-  drain(lane: Lane): Promise<void>;
-}
-
 interface Running {
   claimed: ClaimedTurn;
   control: TurnControl;
@@ -39,7 +25,10 @@ interface RunningTurnsOptions {
 /** Turns may still finish within this time once the process is told to stop. Another worker continues the others. */
 const DRAIN_MS = 5_000;
 
-export function createRunningTurns({ run, onEnd, onError }: RunningTurnsOptions): RunningTurns {
+export type RunningTurns = ReturnType<typeof createRunningTurns>;
+
+/** The turns that this process runs. */
+export function createRunningTurns({ run, onEnd, onError }: RunningTurnsOptions) {
   const running = new Map<string, Running>();
   const ofLane = (lane: Lane) => [...running.values()].filter(({ claimed }) => claimed.lane === lane);
   const gauge = turnsRunning.observe(() => LANES.map((lane) => [ofLane(lane).length, { lane }] as const));
@@ -64,8 +53,8 @@ export function createRunningTurns({ run, onEnd, onError }: RunningTurnsOptions)
   }
 
   return {
-    count: (lane) => ofLane(lane).length,
-    start(claimed) {
+    count: (lane: Lane): number => ofLane(lane).length,
+    start(claimed: ClaimedTurn): void {
       if (claimed.takenOver) turnTakeovers.add(1, { lane: claimed.lane });
       // A turn that this process has lost and gets again must not continue under the old claim.
       running.get(claimed.id)?.control.leave("lost");
@@ -73,8 +62,12 @@ export function createRunningTurns({ run, onEnd, onError }: RunningTurnsOptions)
       const done = runToEnd(claimed, control);
       running.set(claimed.id, { claimed, control, done, renewedAtMs: performance.now() });
     },
-    stop: (turn) => running.get(turn)?.control.leave("stop"),
-    async renew(pool, now) {
+    stop: (turn: string): void => running.get(turn)?.control.leave("stop"),
+    /**
+     * Renews the leases of all turns. Leaves those that another worker has, and each that could not be renewed for as long as
+     * a lease lasts.
+     */
+    async renew(pool: Pool, now: Date): Promise<void> {
       const turns = [...running.values()];
       if (turns.length === 0) return;
       const startedAtMs = performance.now();
@@ -98,7 +91,8 @@ export function createRunningTurns({ run, onEnd, onError }: RunningTurnsOptions)
         throw error;
       }
     },
-    async drain(lane) {
+    /** Lets a lane's turns finish for a few seconds, then hands over the rest. */
+    async drain(lane: Lane): Promise<void> {
       const finished = new AbortController();
       const idle = untilIdle(lane).then(() => finished.abort());
       await pause(DRAIN_MS, finished.signal);
