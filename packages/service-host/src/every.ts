@@ -19,30 +19,6 @@ export async function runEvery(
   }
 }
 
-/**
- * Looks again and again for jobs that have something to do, with `waitMs` in between, and runs them next to each other and to
- * the following looks. A job that is still running is not started again. Ends when the jobs have ended. What fails is reported.
- */
-export async function runFound(
-  waitMs: number,
-  signal: AbortSignal,
-  look: () => Promise<readonly (() => Promise<void>)[]>,
-  onError: (error: unknown) => void,
-): Promise<void> {
-  const running = new Map<() => Promise<void>, Promise<void>>();
-  const startFound = async () => {
-    for (const job of await look()) {
-      if (running.has(job)) continue;
-      const ended = job()
-        .catch(onError)
-        .finally(() => running.delete(job));
-      running.set(job, ended);
-    }
-  };
-  await runEvery(waitMs, signal, startFound, onError);
-  await Promise.all(running.values());
-}
-
 /** Resolves after `waitMs`, at a whole second if it is a second or more, or as soon as the signal fires. */
 export function pause(waitMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

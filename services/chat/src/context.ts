@@ -13,10 +13,8 @@ import type { Config } from "./config.ts";
 import { type CheckBaseUrl, createBaseUrlCheck } from "./domain/model-server.ts";
 import { createFiles, type Files } from "./files/files.ts";
 import { openFolderStore } from "./files/folder-store.ts";
-import type { ModelFile } from "./models/model.ts";
-import { LANES, SCHEMA } from "./store/queue.ts";
-import type { ClaimedTurn } from "./store/turns/claim.ts";
-import { createTurns, type LocalWorker, type Turns } from "./turns/turns.ts";
+import { LANES, type TurnQueues, turnQueues } from "./store/queue.ts";
+import { createTurns, type Turns } from "./turns/turns.ts";
 
 /** What the RPC handlers and the workers work with. */
 export interface Context {
@@ -25,15 +23,12 @@ export interface Context {
   queuePool: Pool;
   /** For renewals of leases: one connection, which nothing else can occupy. */
   leasePool: Pool;
+  queues: TurnQueues;
   secretBox: SecretBox;
   turns: Turns;
-  /** The worker of this process, once it claims turns and until it stops. */
-  localWorker: { current: LocalWorker | undefined };
   describeTools: DescribeTools;
   checkBaseUrl: CheckBaseUrl;
   modelOf: ModelOf;
-  /** The files of a turn's message. */
-  readFiles(turn: ClaimedTurn, withData: boolean): Promise<ModelFile[]>;
   /** Fires with what callers that wait for a turn are told when the process stops: they repeat the call at another. */
   stopping: AbortSignal;
   files: Files;
@@ -71,8 +66,9 @@ export async function createContext(
   resources.use(measurePool(queuePool, "chat queue"));
   const leasePool = resources.adopt(createPipelinePool({ ...connection, maxConnections: 1 }), (owned) => owned.end());
   resources.use(measurePool(leasePool, "chat leases"));
+  const queues = turnQueues(config.turnsPerWorkspace);
   for (const lane of LANES)
-    resources.use(measureFairQueue(pool, { queue: `${lane} turns`, tables: `${SCHEMA}.${lane}_queue` }));
+    resources.use(measureFairQueue(pool, { queue: `${lane} turns`, tables: queues[lane].tables }));
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const safeFetch = resources.use(
     createSafeFetch({
@@ -85,31 +81,24 @@ export async function createContext(
   const onError = (error: Error) => log.warn({ err: error }, "model");
   const objects = config.filesFolder === "" ? undefined : await openFolderStore(config.filesFolder);
   const files = createFiles({ pool, objects, now });
-  const localWorker: Context["localWorker"] = { current: undefined };
-  const { turnsPerWorkspace } = config;
   return {
     pool,
     queuePool,
     leasePool,
+    queues,
     secretBox,
     turns: createTurns({
       pool,
       queuePool,
-      turnsPerWorkspace,
+      queues,
       bus,
       now,
       onError: (error) => log.error({ err: error }, "published events of a chat could not be read"),
-      localWorker: () => localWorker.current,
     }),
-    localWorker,
     describeTools: createDescribeTools(peers.transport("tool-runner")),
     checkBaseUrl: createBaseUrlCheck(config),
     modelOf: overrides.modelOf ?? createModelOf({ safeFetch, secretBox, onError }),
     stopping,
-    readFiles: async ({ fileId }, withData) => {
-      if (fileId === null) return [];
-      return withData ? files.read(fileId) : files.describe(fileId);
-    },
     files,
     now,
   };

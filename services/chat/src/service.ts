@@ -7,7 +7,6 @@ import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { type Config, readConfig } from "./config.ts";
 import { createContext, type Overrides, POOL_WAIT_MS } from "./context.ts";
-import { apiLoops } from "./roles/api.ts";
 import { workerLoops } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
@@ -15,6 +14,7 @@ import { deleteOldTurns, maintainPartitions } from "./store/retention.ts";
 
 const NAME = "chat";
 const OLD_TURNS_EVERY_MS = 3_600_000;
+const EXPIRE_FILES_EVERY_MS = 60_000;
 
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
 
@@ -45,8 +45,14 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
       ],
     },
   ];
-  if (config.roles.has("api")) roles.push(apiLoops(context, onError("expired files")));
-  if (config.roles.has("worker")) roles.push(workerLoops(context, { config, bus, log, peers }, resources));
+  if (config.roles.has("api"))
+    roles.push({
+      producers: [
+        (signal) => runEvery(EXPIRE_FILES_EVERY_MS, signal, () => context.files.expire(), onError("expired files")),
+      ],
+    });
+  if (config.roles.has("worker"))
+    roles.push(workerLoops(context, { turnsPerWorker: config.turnsPerWorker, bus, log, peers }, resources));
   const running = resources.use(
     startLoops({
       producers: roles.flatMap(({ producers }) => producers),

@@ -16,6 +16,7 @@ import { type Config, type ProcessRole, ROLES } from "../src/config.ts";
 import { start as startService } from "../src/service.ts";
 import { readEvents } from "../src/store/events.ts";
 import { type HistoryRow, readHistoryAfter } from "../src/store/history.ts";
+import { turnQueues } from "../src/store/queue.ts";
 import type { StartOutcome, TurnRef } from "../src/store/turns/start.ts";
 import { createTurns, type TurnRequest, type Turns } from "../src/turns/turns.ts";
 import { type ScriptedModel, scriptedModel } from "./scripted-model.ts";
@@ -30,7 +31,7 @@ export interface ChatRig extends AsyncDisposable {
   turns: Turns;
   config: Config;
   services: Service[];
-  clock: { now(): Date; advance(ms: number): void };
+  clock: { now(): Date };
   /** Adds a model of the workspace at a server that speaks OpenAI's API. */
   saveModel(name: string, baseUrl: string): Promise<void>;
   saveAssistant(name: string, definition?: MessageInitShape<typeof AssistantDefinitionSchema>): Promise<void>;
@@ -85,8 +86,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
   others.add("tool-runner", tools.replicas[0] as Service);
   const peers = others.peersOf("chat");
   const model = scriptedModel();
-  let aheadMs = 0;
-  const now = () => new Date(Date.now() + aheadMs);
+  const now = () => new Date();
   const services: Service[] = [];
   async function start(roles: readonly ProcessRole[] = ROLES): Promise<Service> {
     const host = { log, now: () => now().getTime(), peers };
@@ -99,7 +99,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
   const turns = createTurns({
     pool,
     queuePool,
-    turnsPerWorkspace: config.turnsPerWorkspace,
+    queues: turnQueues(config.turnsPerWorkspace),
     bus,
     now,
     onError: console.error,
@@ -143,12 +143,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
     turns,
     config,
     services,
-    clock: {
-      now,
-      advance(ms) {
-        aheadMs += ms;
-      },
-    },
+    clock: { now },
     async saveModel(name, baseUrl) {
       await pool.query(
         `insert into chat.model (workspace_id, name, provider, base_url, model, reads_files, saved_at, saved_by)

@@ -41,7 +41,7 @@ export function scriptedModel(): ScriptedModel {
       callTool: (name, args = {}) =>
         add({ event: { kind: "tool_call", id: `m${queue.length}`, name, args: JSON.stringify(args) } }),
       finish(usage = { inputTokens: 10, outputTokens: 5 }) {
-        add({ event: { kind: "finished", reason: "stop", usage } });
+        add({ event: { kind: "finished", usage } });
         add("end");
       },
       fail: (error) => add({ error }),

@@ -1,3 +1,5 @@
+import { type Block, readBlocks } from "@toolgate/chat-client/sse";
+
 /** One event of a stream, as a browser's EventSource would dispatch it. */
 export interface SentEvent {
   id: string;
@@ -13,7 +15,6 @@ export interface EventStream {
   events: SentEvent[];
   /** Every id that was sent, also without an event. */
   ids: string[];
-  comments: string[];
   /** Resolves with the events once the server has ended the stream, or `cut` was called. */
   ended: Promise<SentEvent[]>;
   /** The first event that passes; rejects when the stream ends without one. */
@@ -31,19 +32,13 @@ export async function openStream(url: string, headers: Record<string, string>): 
   const response = await fetch(url, { headers, signal });
   const events: SentEvent[] = [];
   const ids: string[] = [];
-  const comments: string[] = [];
   let wake = () => {};
   let isOver = false;
   async function read(): Promise<SentEvent[]> {
-    let text = "";
-    const decoder = new TextDecoder();
     try {
-      for await (const chunk of response.body ?? []) {
-        text += decoder.decode(chunk, { stream: true });
-        for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
-          take(text.slice(0, end));
-          text = text.slice(end + 2);
-        }
+      if (!response.body) throw new Error("the response has no body");
+      for await (const block of readBlocks(response.body, DEADLINE_MS, () => connection.abort())) {
+        take(block);
         wake();
       }
     } catch (error) {
@@ -54,16 +49,9 @@ export async function openStream(url: string, headers: Record<string, string>): 
     }
     return events;
   }
-  function take(block: string): void {
-    const fields = new Map<string, string>();
-    for (const line of block.split("\n")) {
-      if (line.startsWith(":")) comments.push(line.slice(1).trim());
-      else fields.set(line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim());
-    }
-    const id = fields.get("id");
+  function take({ id, event = "", data }: Block): void {
     if (id !== undefined) ids.push(id);
-    const data = fields.get("data");
-    if (data !== undefined) events.push({ id: id ?? "", event: fields.get("event") ?? "", data: JSON.parse(data) });
+    if (data !== undefined) events.push({ id: id ?? "", event, data: JSON.parse(data) });
   }
   const ended = read();
   ended.catch(() => {});
@@ -72,7 +60,6 @@ export async function openStream(url: string, headers: Record<string, string>): 
     headers: response.headers,
     events,
     ids,
-    comments,
     ended,
     async until(passes) {
       for (;;) {

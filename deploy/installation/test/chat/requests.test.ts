@@ -51,31 +51,26 @@ describe("requests of chats", () => {
   };
   const needed = (path: string, more: Query = {}) => ({ chat_id: "c", ...NEEDED[path], ...more });
 
-  test.each(PATHS)("[CHAT-2] [CHAT-48] [CHAT-49] %s %s refuses in the order 401, 400, 403", async (method, path) => {
-    const none = {};
-    const apiKey = await door.toolgate.createKey({ name: "k", tools: ["greet"], limit: 10 });
-    const bad = { tenant: "no-such", chat_id: "no spaces" };
-    expect(await refusal(method, path, bad, none)).toBe("401 UNAUTHENTICATED");
-    expect(await refusal(method, path, bad, { authorization: "Bearer made-up" })).toBe("401 UNAUTHENTICATED");
-    const key = { authorization: `Bearer ${apiKey.secret}` };
-    expect(await refusal(method, path, needed(path), key)).toBe("401 UNAUTHENTICATED");
-    expect(await refusal(method, path, bad)).toBe("400 INVALID_PARAMETERS");
-    expect(await refusal(method, path, needed(path, { tenant: "" }))).toBe("400 INVALID_PARAMETERS");
-    expect(await refusal(method, path, needed(path, { chat_id: "" }))).toBe("400 INVALID_PARAMETERS");
-    for (const chatId of ["x".repeat(129), "a/b", "apikey_1", "hook_1_x"])
-      expect(await refusal(method, path, needed(path, { chat_id: chatId }))).toBe("400 INVALID_PARAMETERS");
-    for (const tenant of ["no-such", "nul\0", "x".repeat(5_000)])
-      expect(await refusal(method, path, needed(path, { tenant }))).toBe("403 FORBIDDEN");
-    expect(await refusal(method, path, needed(path), stranger.headers)).toBe("403 FORBIDDEN");
-  });
-
   test.each(PATHS)(
-    "[CHAT-7] [CHAT-47] [CHAT-54] %s %s needs tenant and says so, and is 200 with it",
+    "[CHAT-2] [CHAT-7] [CHAT-47] [CHAT-48] [CHAT-49] [CHAT-54] %s %s refuses in the order 401, 400, 403, and is 200 else",
     async (method, path) => {
+      const apiKey = await door.toolgate.createKey({ name: "k", tools: ["greet"], limit: 10 });
+      const bad = { tenant: "no-such", chat_id: "no spaces" };
+      expect(await refusal(method, path, bad, {})).toBe("401 UNAUTHENTICATED");
+      expect(await refusal(method, path, bad, { authorization: "Bearer made-up" })).toBe("401 UNAUTHENTICATED");
+      const key = { authorization: `Bearer ${apiKey.secret}` };
+      expect(await refusal(method, path, needed(path), key)).toBe("401 UNAUTHENTICATED");
       const { body } = await ask(method, path, needed(path, { tenant: "" }), door.user.headers);
       expect(body).toEqual({ error: { code: "INVALID_PARAMETERS", message: "tenant: missing" } });
-      const chatId = `tenant-${path.slice(6)}`;
-      expect((await ask(method, path, needed(path, { chat_id: chatId }), door.user.headers)).status).toBe(200);
+      for (const wrong of [
+        bad,
+        ...["", "x".repeat(129), "a/b", "apikey_1", "hook_1_x"].map((chat_id) => ({ chat_id })),
+      ])
+        expect(await refusal(method, path, needed(path, wrong))).toBe("400 INVALID_PARAMETERS");
+      for (const tenant of ["no-such", "nul\0", "x".repeat(5_000)])
+        expect(await refusal(method, path, needed(path, { tenant }))).toBe("403 FORBIDDEN");
+      const good = needed(path, { chat_id: `good-${path.slice(6)}` });
+      expect((await ask(method, path, good, door.user.headers)).status).toBe(200);
     },
   );
 
@@ -93,22 +88,20 @@ describe("requests of chats", () => {
   });
 
   test.each(PATHS)(
-    "[CHAT-50] %s %s gives an unknown workspace the same response as one without access",
+    "[CHAT-5] [CHAT-50] %s %s shows another user's chat or workspace to nobody",
     async (method, path) => {
       const unknown = await ask(method, path, needed(path, { tenant: "no-such" }), stranger.headers);
       const foreign = await ask(method, path, needed(path), stranger.headers);
+      expect(foreign.status).toBe(403);
       expect({ ...foreign, headers: undefined }).toEqual({ ...unknown, headers: undefined });
+      const chatId = `mine-${path.slice(6)}`;
+      await door.post("/chat/index", { chat_id: chatId, message: "my secret" });
+      const answer = await ask(method, path, needed(path, { chat_id: chatId }), member.headers);
+      expect(answer.status).toBe(403);
+      expect(answer.text).not.toContain("secret");
+      expect(await door.history(chatId)).toHaveLength(2);
     },
   );
-
-  test.each(PATHS)("[CHAT-5] [CHAT-50] %s %s shows another user's chat to nobody", async (method, path) => {
-    const chatId = `mine-${path.slice(6)}`;
-    await door.post("/chat/index", { chat_id: chatId, message: "my secret" });
-    const answer = await ask(method, path, needed(path, { chat_id: chatId }), member.headers);
-    expect(answer.status).toBe(403);
-    expect(answer.text).not.toContain("secret");
-    expect(await door.history(chatId)).toHaveLength(2);
-  });
 
   test.each(PATHS)("[CHAT-50] %s %s of a locked workspace is refused", async (method, path) => {
     const lock = (locked: boolean) =>

@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type EventStream, expectDense, kindsOf, textOf } from "./client.ts";
+import { type EventStream, expectDense, kindsOf, openStream, textOf } from "./client.ts";
 import type { ChatFrontDoor } from "./front-door.ts";
 import { LAST_WORD, openStories, STORY, type Storyteller } from "./storyteller.ts";
 
@@ -8,12 +8,25 @@ const PAUSE = 20;
 
 let door: ChatFrontDoor;
 let story: Storyteller;
+/** A second gateway. Each stream begins at the first. */
+let other: string;
 beforeAll(async () => {
-  [door, story] = await openStories("single");
+  [door, story] = await openStories("split", { replicas: { gateway: 2 } });
+  const [, second] = door.toolgate.gatewayUrls;
+  if (!second) throw new Error("there is no second gateway");
+  other = second;
 });
 afterAll(() => story?.[Symbol.asyncDispose]());
 beforeEach(() => story.pauseAt(PAUSE));
 
+const postToOther = async (path: string, chatId: string, headers: Record<string, string> = door.user.headers) => {
+  const response = await fetch(other + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ tenant: door.tenant, chat_id: chatId }),
+  });
+  return { status: response.status, body: await response.json() };
+};
 const turnsOf = async (chatId: string) => {
   const { rows } = await door.toolgate.pool.query(
     "select count(*)::int as turns from chat.turn t join chat.chat c on c.id = t.chat where c.chat_id = $1",
@@ -28,43 +41,17 @@ const begun = async (chatId: string, more: Record<string, string> = {}): Promise
   return stream;
 };
 
-test("[CHAT-31] a reset ends the turn and the call of its model, and the answer is not stored", async () => {
-  const stream = await begun("reset");
-  expect((await door.post("/chat/reset", { chat_id: "reset" })).status).toBe(200);
-  const events = await stream.ended;
-  expect(kindsOf(events).at(-1)).toBe("done");
-  expect(await door.history("reset")).toEqual([]);
-  await eventually(() => story.open() === 0);
-  expect(await door.history("reset")).toEqual([]);
-});
-
-test("[CHAT] stop ends the turn and the call of its model before it responds, and keeps the partial answer", async () => {
-  const stream = await begun("stop");
-  const stopped = await door.post("/chat/stop", { chat_id: "stop" });
-  expect(stopped.body).toEqual({ success: true, stopped: true });
-  const history = await door.history("stop");
-  const events = await stream.ended;
-  expect(events.at(-1)?.data).toMatchObject({ resumed: false, receipt: { stopped: true } });
-  expect(history.map(({ content }) => content)).toEqual(["tell a story", textOf(events)]);
-  expect(STORY.startsWith(textOf(events))).toBe(true);
-  expect(textOf(events)).not.toContain(`word-${PAUSE} `);
-  await eventually(() => story.open() === 0);
-  expect((await door.post("/chat/stop", { chat_id: "stop" })).body).toEqual({ success: true, stopped: false });
-  expect((await door.post("/chat/stop", { chat_id: "never-used" })).body).toEqual({ success: true, stopped: false });
-});
-
-test("[CHAT-45] a resume shows the rest as it arrives, and one with follow=false ends", async () => {
+test("[CHAT-17] [CHAT-21] [CHAT-45] a resume at another gateway shows the rest as it arrives, and one with follow=false ends", async () => {
   const stream = await begun("resume");
   const [first] = stream.events;
   stream.cut();
-  const after = { chat_id: "resume", last_event_id: first?.id ?? "" };
-  const brief = await door.resume({ ...after, follow: "false" });
+  const resume = (parameters: Record<string, string>) =>
+    openStream(other + door.url("/chat/resume", { chat_id: "resume", ...parameters }), door.user.headers);
+  const after = { last_event_id: first?.id ?? "" };
+  const brief = await resume({ ...after, follow: "false" });
   expect(kindsOf(await brief.ended).at(-1)).toBe("done");
   expect(await door.history("resume")).toHaveLength(1);
-  const [byId, bySince] = await Promise.all([
-    door.resume(after),
-    door.resume({ chat_id: "resume", since: "2020-01-01T00:00:00Z" }),
-  ]);
+  const [byId, bySince] = await Promise.all([resume(after), resume({ since: "2020-01-01T00:00:00Z" })]);
   for (const resumed of [byId, bySince]) {
     await resumed.until(() => textOf(resumed.events).includes(`word-${PAUSE - 2}`));
     expect(kindsOf(resumed.events)).not.toContain("done");
@@ -147,4 +134,41 @@ test("[CHAT] messages that wait over 30 s get 400 CHAT_BUSY, and the running ans
   expect(textOf(await stream.ended)).toBe(STORY);
   const contents = (await door.history("busy")).map(({ content }) => content);
   expect(contents).toEqual(["tell a story", STORY]);
+});
+
+test("[CHAT] stop at one gateway ends the answer that streams at the other", async () => {
+  const stream = await begun("stopped");
+  expect(await postToOther("/chat/stop", "stopped")).toEqual({ status: 200, body: { success: true, stopped: true } });
+  const history = await door.history("stopped");
+  const events = await stream.ended;
+  expect(events.at(-1)?.data).toMatchObject({ resumed: false, receipt: { stopped: true } });
+  expect(history.map(({ content }) => content)).toEqual(["tell a story", textOf(events)]);
+  await eventually(() => story.open() === 0);
+  expect((await postToOther("/chat/stop", "stopped")).body).toEqual({ success: true, stopped: false });
+});
+
+test("[CHAT-30] [CHAT-31] reset at one gateway ends the answer that streams at the other, and clears the history", async () => {
+  const stream = await begun("reset");
+  expect(await postToOther("/chat/reset", "reset")).toEqual({ status: 200, body: { success: true } });
+  expect((await stream.ended).at(-1)?.event).toBe("done");
+  expect(await door.history("reset")).toEqual([]);
+  await eventually(() => story.open() === 0);
+});
+
+test("[CHAT-33] the session cookie of one gateway is valid at the other, and so is its CSRF token", async () => {
+  story.finish();
+  const { email, password } = door.toolgate.account;
+  const signedIn = await door.toolgate.request("/session", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email, password }),
+  });
+  const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  const csrf = String(signedIn.body.csrf_token);
+  expect((await door.post("/chat/index", { chat_id: "cookie", message: "greet Ada" })).status).toBe(200);
+  const history = await fetch(other + door.url("/chat/history", { chat_id: "cookie" }), { headers: { cookie } });
+  expect(history.status).toBe(200);
+  expect(((await history.json()) as { messages: unknown[] }).messages).toHaveLength(2);
+  expect((await postToOther("/chat/reset", "cookie", { cookie })).status).toBe(403);
+  expect((await postToOther("/chat/reset", "cookie", { cookie, "x-csrf-token": csrf })).status).toBe(200);
 });

@@ -1,7 +1,7 @@
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { modelErrors } from "@toolgate/telemetry/instruments";
-import { apiKeyContext } from "../domain/api-key-context.ts";
+import { apiKeyContext } from "../domain/model-server.ts";
 import { anthropicModel } from "../models/anthropic.ts";
 import { builderReply } from "../models/built-in/builder-reply.ts";
 import { builtInModel } from "../models/built-in/model.ts";

@@ -1,46 +1,38 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import {
-  type ChatEvent,
-  ChatEventSchema,
-  DoneEventSchema,
-  ErrorEventSchema,
-  MessageEventSchema,
-  SuggestionsEventSchema,
-  ToolCompleteEventSchema,
-  ToolStartEventSchema,
-  type TurnReceipt,
-} from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { type ChatEvent, ChatEventSchema, type TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { timestampOf } from "@toolgate/service-host/time";
-import type { EventBody } from "./turn.ts";
+import type { StepCall } from "./turn.ts";
+
+/** What an event says, without its id. */
+export type EventBody = NonNullable<MessageInitShape<typeof ChatEventSchema>["event"]>;
 
 export function messageEvent(role: "user" | "assistant", content: string, created: Date): EventBody {
-  return { case: "message", value: create(MessageEventSchema, { role, content, created: timestampOf(created) }) };
+  return { case: "message", value: { role, content, created: timestampOf(created) } };
 }
 
-export function toolStartEvent(call: { id: string; tool: string }): EventBody {
-  return { case: "toolStart", value: create(ToolStartEventSchema, { id: call.id, tool: call.tool }) };
+export function toolStartEvent({ id, tool }: StepCall): EventBody {
+  return { case: "toolStart", value: { id, tool } };
 }
 
 export function toolCompleteEvent(
-  { id, tool }: { id: string; tool: string },
+  { id, tool }: StepCall,
   success: boolean,
   durationMs: number,
   proposalId = "",
 ): EventBody {
-  const value = create(ToolCompleteEventSchema, { id, tool, success, durationMs, proposalId });
-  return { case: "toolComplete", value };
+  return { case: "toolComplete", value: { id, tool, success, durationMs, proposalId } };
 }
 
-export function suggestionsEvent(items: string[]): EventBody {
-  return { case: "suggestions", value: create(SuggestionsEventSchema, { items }) };
+export function suggestionsEvent(items: readonly string[]): EventBody {
+  return { case: "suggestions", value: { items: [...items] } };
 }
 
 export function errorEvent(error: { code: string; message: string }): EventBody {
-  return { case: "error", value: create(ErrorEventSchema, error) };
+  return { case: "error", value: error };
 }
 
-export function doneEvent(receipt: TurnReceipt): EventBody {
-  return { case: "done", value: create(DoneEventSchema, { receipt }) };
+export function doneEvent(receipt: MessageInitShape<typeof TurnReceiptSchema> = {}): EventBody {
+  return { case: "done", value: { receipt } };
 }
 
 /** As the database stores it: the id is a column of its own. */

@@ -1,7 +1,7 @@
 import { pastedFault } from "@toolgate/rules/pasted";
 import { isPublicAddress } from "@toolgate/safe-fetch/address";
 import { parseAllowList } from "@toolgate/safe-fetch/allow-list";
-import { checkTarget, type Resolver } from "@toolgate/safe-fetch/resolve";
+import { checkTarget } from "@toolgate/safe-fetch/resolve";
 import { createSystemResolver } from "@toolgate/safe-fetch/system-resolver";
 import { parseTargetUrl, type TargetUrlFailure } from "@toolgate/safe-fetch/target-url";
 
@@ -16,7 +16,6 @@ interface CheckOptions {
   applicationHosts: readonly string[];
   /** Non-public addresses that are allowed during development. */
   allowedTargets: readonly string[];
-  resolver?: Resolver;
 }
 
 const RESOLVE_WITHIN_MS = 5_000;
@@ -37,8 +36,8 @@ const VIOLATIONS: Record<TargetUrlFailure, string> = {
 };
 
 /** [SSRF-1..4] Only https, except to addresses that the operator has allowed. */
-export function createBaseUrlCheck(options: CheckOptions): CheckBaseUrl {
-  const { applicationHosts, allowedTargets, resolver = createSystemResolver() } = options;
+export function createBaseUrlCheck({ applicationHosts, allowedTargets }: CheckOptions): CheckBaseUrl {
+  const resolver = createSystemResolver();
   const allowList = parseAllowList(allowedTargets);
   const refuse = (violation: string) => ({ ok: false as const, violation: `base_url: ${violation}` });
   return async (text, workspaceId) => {
@@ -93,4 +92,9 @@ export function priceViolation({ currency, inputMicros, outputMicros }: Price): 
 
 function isPriceMicros(micros: bigint): boolean {
   return micros >= 0n && micros <= MAX_PRICE_MICROS;
+}
+
+/** What the API key of a workspace's model is sealed for. */
+export function apiKeyContext(workspaceId: string, model: string): string {
+  return `model:${workspaceId}/${model}`;
 }

@@ -1,4 +1,3 @@
-import type { ChatEvent } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { ToolCallExtra } from "../models/model.ts";
 
 export type TurnStatus =
@@ -17,9 +16,6 @@ const ENDED: ReadonlySet<TurnStatus> = new Set(["completed", "failed", "stopped"
 export function hasEnded(status: TurnStatus): boolean {
   return ENDED.has(status);
 }
-
-/** What an event says, without its id. */
-export type EventBody = Exclude<ChatEvent["event"], { case: undefined }>;
 
 /** `unknown`: the call started, and whether it took effect is not known. */
 export type CallStatus = "started" | "succeeded" | "failed" | "unknown";

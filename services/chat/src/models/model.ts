@@ -43,10 +43,7 @@ export type ModelEvent =
   | { kind: "started"; model: string }
   | { kind: "text"; text: string }
   | ({ kind: "tool_call" } & ToolCall)
-  | { kind: "finished"; reason: FinishReason; usage: ModelUsage };
-
-/** `tool_calls`: it waits for their results. `length`: it reached its limit of output. */
-export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "other";
+  | { kind: "finished"; usage: ModelUsage };
 
 /** In tokens; 0 when the model's server does not say. */
 export type ModelUsage = { inputTokens: number; outputTokens: number };
@@ -58,24 +55,23 @@ export type ModelUsage = { inputTokens: number; outputTokens: number };
  */
 export type ModelErrorKind = "refused" | "rate_limited" | "overloaded" | "timeout" | "cut" | "invalid" | "unreachable";
 
-type ModelErrorOptions = Pick<ModelError, "beforeOutput"> & Partial<Pick<ModelError, "retryAfterMs" | "response">>;
-
 /** Why a model did not answer. The message is for logs: it contains no key and nothing that the server sent. */
 export class ModelError extends Error {
   readonly kind: ModelErrorKind;
   /** No text and no tool call was yielded, so that another model may answer instead. */
   readonly beforeOutput: boolean;
-  /** What the server asks for before the next request, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
   /** The HTTP status and the error's code, such as model_not_found, of a response that refused the request. */
   readonly response: { status: number; code: string | undefined } | undefined;
 
-  constructor(kind: ModelErrorKind, message: string, options: ModelErrorOptions) {
+  constructor(
+    kind: ModelErrorKind,
+    message: string,
+    { beforeOutput, response }: Pick<ModelError, "beforeOutput"> & Partial<Pick<ModelError, "response">>,
+  ) {
     super(message);
     this.name = "ModelError";
     this.kind = kind;
-    this.beforeOutput = options.beforeOutput;
-    this.retryAfterMs = options.retryAfterMs;
-    this.response = options.response;
+    this.beforeOutput = beforeOutput;
+    this.response = response;
   }
 }

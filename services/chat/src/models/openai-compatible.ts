@@ -1,26 +1,25 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import type { Model, ModelRequest, ToolCallExtra } from "./model.ts";
-import { UsedChunks } from "./openai/used-chunks.ts";
-import { answeringModel } from "./provider/answering-model.ts";
 import { modelFetch } from "./provider/fetch.ts";
-import { MODEL_LIMITS, type ProviderSettings } from "./provider/settings.ts";
-import { answer } from "./provider/stream.ts";
+import type { ProviderSettings } from "./provider/settings.ts";
+import { providerModel } from "./provider/stream.ts";
+import { UsedChunks } from "./provider/used-chunks.ts";
 
 /** A model at any server with OpenAI's chat completions API. */
 export function openAiCompatibleModel(settings: ProviderSettings): Model {
-  const { workspaceId, baseUrl, model, apiKey, safeFetch, asksForUsage, limits = MODEL_LIMITS } = settings;
-  return answeringModel(settings.name, (request, signal) => {
+  const { baseUrl, model, apiKey, asksForUsage } = settings;
+  return providerModel(settings, (request) => {
     const chunks = new UsedChunks();
     const provider = createOpenAICompatible({
       name: "model",
       baseURL: baseUrl.replace(/\/$/, ""),
-      fetch: modelFetch({ safeFetch, workspaceId, limits }, chunks),
+      fetch: modelFetch(settings, chunks),
       includeUsage: asksForUsage,
       transformRequestBody: (body) => withExtras(body, request),
       ...(apiKey !== "" && { apiKey }),
     });
-    return answer(provider.chatModel(model), settings, request, { signal, extraOf: chunks.extraOf.bind(chunks) });
+    return { sdk: provider.chatModel(model), extraOf: chunks.extraOf.bind(chunks) };
   });
 }
 

@@ -1,29 +1,23 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  type ChatEvent,
-  ChatEventSchema,
-  type EventPosition,
-  ReadMore,
-  TurnReceiptSchema,
-} from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { type ChatEvent, ChatEventSchema, type EventPosition, ReadMore } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../domain/chat-error.ts";
-import { doneEvent, messageEvent } from "../domain/chat-event.ts";
-import { type EventBody, hasEnded } from "../domain/turn.ts";
+import { chatBusy } from "../domain/chat-error.ts";
+import { doneEvent, type EventBody, messageEvent } from "../domain/chat-event.ts";
+import { hasEnded } from "../domain/turn.ts";
 import type { ChatRow } from "../store/chats.ts";
 import { readEvents } from "../store/events.ts";
 import { findReply, findTurn, type TurnProgress } from "../store/turns/find.ts";
 import { type Page, pageAfter } from "./page.ts";
 
 /**
- * The next events of a turn, from the user's message to its done event, which is always the last one. Throws a ChatRefusal
+ * The next events of a turn, from the user's message to its done event, which is always the last one. Throws a refusal
  * when the turn has waited too long for those before it.
  */
 export async function turnPage(db: Queryable, chat: ChatRow, position: EventPosition): Promise<Page> {
   const { turn: id } = position;
   const found = await findTurn(db, id);
   const turn = found?.chat === chat.id ? found : undefined;
-  if (turn?.status === "refused") throw new ChatRefusal("CHAT_BUSY", CHAT_BUSY_MESSAGE);
+  if (turn?.status === "refused") throw chatBusy();
   const isOver = !turn || hasEnded(turn.status);
   const { firstEventId = 0 } = turn ?? {};
   if (!isOver && firstEventId === 0) return pageAfter(position, [], ReadMore.LIVE);
@@ -51,7 +45,7 @@ async function endOf(
   hasAnswer: boolean,
 ): Promise<ChatEvent[]> {
   const lastEventId = turn?.lastEventId || chat.lastEventId;
-  const done = eventOf(lastEventId, doneEvent(create(TurnReceiptSchema)));
+  const done = eventOf(lastEventId, doneEvent());
   const reply = turn && !hasAnswer ? await findReply(db, turn) : "";
   if (!turn || reply === "") return [done];
   return [eventOf(lastEventId - 1, messageEvent("assistant", reply, turn.endedAt)), done];

@@ -29,13 +29,33 @@ export async function findDefinition(
   workspaceId: string,
   name: string,
 ): Promise<AssistantDefinition | undefined> {
+  return toDefinition(name, await findNewest(db, workspaceId, name));
+}
+
+/** The newest version of one that was saved and is not deleted. */
+export async function findAssistant(
+  db: Queryable,
+  workspaceId: string,
+  name: string,
+): Promise<AssistantRow | undefined> {
+  const newest = await findNewest(db, workspaceId, name);
+  if (!newest || newest.deleted) return undefined;
+  const { deleted: _, ...row } = newest;
+  return rowOf(row);
+}
+
+async function findNewest(
+  db: Queryable,
+  workspaceId: string,
+  name: string,
+): Promise<(StoredAssistant & { deleted: boolean }) | undefined> {
   const { rows } = await db.query({
-    name: "find_definition",
-    text: `select definition, deleted from chat.assistant where workspace_id = $1 and name = $2
+    name: "find_assistant",
+    text: `select ${COLUMNS}, deleted from chat.assistant where workspace_id = $1 and name = $2
 order by version desc limit 1`,
     values: [workspaceId, name],
   });
-  return toDefinition(name, rows[0]);
+  return rows[0];
 }
 
 /** The newest version of an assistant in the database. */
@@ -56,23 +76,6 @@ export function toDefinition(name: string, stored: StoredDefinition | undefined)
 
 function parse(definition: JsonValue): AssistantDefinition {
   return fromJson(AssistantDefinitionSchema, definition, { ignoreUnknownFields: true });
-}
-
-/** The newest version of one that was saved and is not deleted. */
-export async function findAssistant(
-  db: Queryable,
-  workspaceId: string,
-  name: string,
-): Promise<AssistantRow | undefined> {
-  const { rows } = await db.query(
-    `select ${COLUMNS}, deleted from chat.assistant where workspace_id = $1 and name = $2
-     order by version desc limit 1`,
-    [workspaceId, name],
-  );
-  const [found] = rows as (StoredAssistant & { deleted: boolean })[];
-  if (!found || found.deleted) return undefined;
-  const { deleted: _, ...row } = found;
-  return rowOf(row);
 }
 
 /** The newest version of each, by name. */

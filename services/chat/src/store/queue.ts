@@ -14,9 +14,21 @@ export const ONLY_MEMBER = 0;
 export const LOCK_TIMEOUT_MS = 10_000;
 
 /**
- * The queue of turns that may start, which is at most one per chat: a group is a workspace. When a turn ends, the
+ * The queue of a lane's turns that may start, which is at most one per chat: a group is a workspace. When a turn ends, the
  * next one of its chat is added.
  */
-export function laneQueue(lane: Lane, turnsPerWorkspace: number): FairQueue {
-  return { tables: `${SCHEMA}.${lane}_queue`, caps: { perGroup: turnsPerWorkspace }, turnMs: TURN_MS };
+export interface TurnQueue extends FairQueue {
+  lane: Lane;
+}
+
+export type TurnQueues = Readonly<Record<Lane, TurnQueue>>;
+
+export function turnQueues(turnsPerWorkspace: number): TurnQueues {
+  const queue = (lane: Lane) => ({
+    lane,
+    tables: `${SCHEMA}.${lane}_queue`,
+    caps: { perGroup: turnsPerWorkspace },
+    turnMs: TURN_MS,
+  });
+  return { chat: queue("chat"), hook: queue("hook") };
 }

@@ -1,24 +1,21 @@
-import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { ChatName } from "@toolgate/event-bus/chat-events";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import { currentTrace } from "@toolgate/telemetry/trace";
 import { v7 as uuidv7 } from "uuid";
+import { forbidden } from "../domain/chat-error.ts";
 import { chatEvent, doneEvent, messageEvent, storedEvent } from "../domain/chat-event.ts";
 import { type ChatRow, findChat } from "../store/chats.ts";
-import { LANES, type Lane, laneQueue } from "../store/queue.ts";
-import type { ClaimedTurn } from "../store/turns/claim.ts";
-import { createStopReady, type StopReady } from "../store/turns/end.ts";
-import type { TurnProgress } from "../store/turns/find.ts";
-import { createResetStore } from "../store/turns/reset.ts";
-import { createStartStore, type NewTurn, type StartOutcome, type TurnRef } from "../store/turns/start.ts";
+import type { TurnQueues } from "../store/queue.ts";
+import { endReadyTurn } from "../store/turns/end.ts";
+import { type CurrentTurn, findCurrentTurn, requestStop } from "../store/turns/find.ts";
+import { resetChat } from "../store/turns/reset.ts";
+import { type NewTurn, type StartOutcome, startTurn, type TurnRef } from "../store/turns/start.ts";
 import { deleteResetBatch } from "../store/unfinished-resets.ts";
-import { createPublishEvents, type PublishEvents } from "./live-events.ts";
 import { createQueueSlots, REQUESTED } from "./queue-slots.ts";
-import { announceStop, stopTurn } from "./stop-turn.ts";
-import { createAnnounceTurns } from "./subjects.ts";
+import { createSignals } from "./signals.ts";
 import { untilEnded } from "./until-ended.ts";
 
 export type TurnRequest = Omit<NewTurn, "id" | "userEvent" | "requestId" | "traceparent">;
@@ -29,142 +26,109 @@ export interface ChatOfOwner extends ChatName {
   owner: string;
 }
 
-/** What RPCs do with turns. Each change is committed before it resolves. */
-export interface Turns {
-  /**
-   * Stores a user's message and starts a turn for it, or joins the one that the same client message started before. The
-   * turn's events are those from `firstEventId` to its done event. It waits while that is 0.
-   */
-  start(request: TurnRequest): Promise<StartOutcome>;
-  /**
-   * Cancels the turn that runs, and resolves once it has ended. False: no turn was running. Fails with deadline_exceeded
-   * when it has not ended after 10 s.
-   */
-  stop(chat: ChatOfOwner): Promise<boolean | "forbidden">;
-  /** Resolves once a turn has ended. Undefined when the signal fires first. */
-  untilEnded(turn: Pick<TurnRef, "id">, chat: ChatName, signal: AbortSignal): Promise<TurnProgress | undefined>;
-  /**
-   * Ends the chat's turns. Nobody sees its messages and events from then on; they are deleted then, or soon if there are
-   * many. An unknown chat is not an error.
-   */
-  reset(chat: ChatOfOwner): Promise<"reset" | "forbidden">;
-  /** Undefined for a chat that does not exist. */
-  find(chat: ChatOfOwner): Promise<ChatRow | "forbidden" | undefined>;
-}
-
-/** A worker in the process that accepts a turn, which can start it without being told by the broker. */
-export interface LocalWorker {
-  hasRoom(lane: Lane): boolean;
-  /** `stored` settles when the claim's commit has ended. Nothing is written before that. */
-  run(turns: readonly ClaimedTurn[], stored: Promise<void>): void;
-}
-
 interface TurnsOptions {
   pool: Pool;
   queuePool: Pool;
-  turnsPerWorkspace: number;
+  queues: TurnQueues;
   bus: Bus;
   now: () => Date;
   onError: (error: unknown) => void;
-  /** The worker in this process, unless there is none or it takes no more turns. */
-  localWorker?: () => LocalWorker | undefined;
 }
 
-/** Beyond this one claim for many turns costs less than a claim for each. */
-const MAX_STARTS_THAT_CLAIM = 4;
+const STOPPED_WITHIN_MS = 10_000;
 
-export function createTurns({
-  pool,
-  queuePool,
-  turnsPerWorkspace,
-  bus,
-  now,
-  onError,
-  localWorker,
-}: TurnsOptions): Turns {
-  const startIn = Object.fromEntries(
-    LANES.map((lane) => [lane, createStartStore(queuePool, lane, laneQueue(lane, turnsPerWorkspace))]),
-  ) as Record<Lane, ReturnType<typeof createStartStore>>;
+export type Turns = ReturnType<typeof createTurns>;
+
+/**
+ * What RPCs do with turns. Each change is committed before it resolves. Another user's chat is a permission_denied error, except
+ * for `start`, whose outcome says so.
+ */
+export function createTurns({ pool, queuePool, queues, bus, now, onError }: TurnsOptions) {
   const inQueue = createQueueSlots(REQUESTED);
-  const stopReady = Object.fromEntries(
-    LANES.map((lane): [Lane, StopReady] => {
-      const stop = createStopReady(queuePool, lane, laneQueue(lane, turnsPerWorkspace));
-      return [lane, (turn, events, at) => inQueue(turn.workspaceId, () => stop(turn, events, at))];
-    }),
-  ) as Record<Lane, StopReady>;
-  const resetStore = createResetStore(queuePool, laneQueue("chat", turnsPerWorkspace));
-  const publish = createPublishEvents(bus);
-  const announceTurns = createAnnounceTurns(bus);
-  let starting = 0;
-  async function find({ workspaceId, chatId, owner }: ChatOfOwner): Promise<ChatRow | "forbidden" | undefined> {
+  const signals = createSignals(bus);
+
+  /** Resolves once a turn has ended. Undefined when the signal fires first. */
+  function untilTurnEnded(turn: Pick<TurnRef, "id">, chat: ChatName, signal: AbortSignal) {
+    return untilEnded({ pool, bus, onError }, turn, chat, signal);
+  }
+
+  /** Undefined for a chat that does not exist. */
+  async function find({ workspaceId, chatId, owner }: ChatOfOwner): Promise<ChatRow | undefined> {
     const chat = await findChat(pool, workspaceId, chatId);
-    return chat && chat.owner !== owner ? "forbidden" : chat;
+    if (chat && chat.owner !== owner) throw forbidden();
+    return chat;
   }
-  async function store(request: TurnRequest) {
-    starting += 1;
-    const at = now();
-    const userEvent = storedEvent(messageEvent("user", request.message, at));
-    const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
-    const worker = localWorker?.();
-    const claims = starting <= MAX_STARTS_THAT_CLAIM && worker?.hasRoom(request.lane);
-    const stored = Promise.withResolvers<void>();
-    // The model is asked while the message is being stored.
-    const onClaimed = claims && worker ? (turns: ClaimedTurn[]) => worker.run(turns, stored.promise) : undefined;
-    const storing = startIn[request.lane]({ ...request, ...ids, userEvent }, at, { onClaimed });
-    // Whether it failed is found by the first write.
-    storing.then(
-      () => stored.resolve(),
-      () => stored.resolve(),
+
+  /** False when a worker has claimed it in the meantime. */
+  async function stopReady(turn: CurrentTurn): Promise<boolean> {
+    const done = storedEvent(doneEvent({ stopped: true }));
+    const ended = await inQueue(turn.workspaceId, () =>
+      endReadyTurn(queuePool, queues[turn.lane], turn, [done], now()),
     );
-    try {
-      return { ...(await storing), userEvent };
-    } finally {
-      starting -= 1;
-    }
+    if (!ended) return false;
+    signals.publish(turn, turn.id, [chatEvent(turn.lastEventId + 1, done)]);
+    const { next } = ended;
+    if (!next) return true;
+    signals.publish(turn, next.id, [chatEvent(next.eventId, next.event)]);
+    signals.announceTurns(turn.lane);
+    return true;
   }
+
   return {
     find,
-    untilEnded: (turn, chat, signal) => untilEnded({ pool, bus, onError }, turn, chat, signal),
-    async start(request) {
-      const { outcome, claimed, userEvent } = await inQueue(request.workspaceId, () => store(request));
+    untilEnded: untilTurnEnded,
+    /**
+     * Stores a user's message and starts a turn for it, or joins the one that the same client message started before. The
+     * turn's events are those from `firstEventId` to its done event. It waits while that is 0.
+     */
+    async start(request: TurnRequest): Promise<StartOutcome> {
+      const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
+      const { outcome, userEvent } = await inQueue(request.workspaceId, async () => {
+        const at = now();
+        const userEvent = storedEvent(messageEvent("user", request.message, at));
+        const turn = { ...request, ...ids, userEvent };
+        return { outcome: await startTurn(queuePool, queues[request.lane], turn, at), userEvent };
+      });
       if (outcome.kind === "started" && outcome.turn.status === "ready") {
-        if (!claimed.some(({ id }) => id === outcome.turn.id)) announceTurns(request.lane);
         const { id, firstEventId } = outcome.turn;
-        publish(request, id, [chatEvent(firstEventId, userEvent)]);
+        signals.announceTurns(request.lane);
+        signals.publish(request, id, [chatEvent(firstEventId, userEvent)]);
       }
       return outcome;
     },
-    async stop(request) {
+    /**
+     * Cancels the turn that runs, and resolves once it has ended. False: no turn was running. A turn that has not ended after
+     * 10 s is a deadline_exceeded error; it is still stopped, as soon as its worker or another one can.
+     */
+    async stop(request: ChatOfOwner): Promise<boolean> {
       const chat = await find(request);
-      if (chat === "forbidden") return "forbidden";
-      return chat ? stopTurn({ pool, bus, stopReady, publish, announceTurns, now, onError }, chat.id) : false;
+      const turn = chat && (await findCurrentTurn(pool, chat.id));
+      if (!turn) return false;
+      if (turn.status === "ready" && (await stopReady(turn))) return true;
+      if (!(await requestStop(pool, turn.id))) return false;
+      signals.announceStop(turn.id);
+      if (await untilTurnEnded(turn, turn, AbortSignal.timeout(STOPPED_WITHIN_MS))) return true;
+      throw new ConnectError("the turn has not ended yet; it will be stopped", Code.DeadlineExceeded);
     },
-    async reset(request) {
-      const end = storedEvent(doneEvent(create(TurnReceiptSchema)));
-      const outcome = await inQueue(request.workspaceId, () => resetStore({ ...request, doneEvent: end }, now()));
-      if (outcome.kind === "forbidden") return "forbidden";
-      if (outcome.kind === "reset") {
-        announceReset(bus, publish, request, outcome, end);
-        // All that most chats have. Workers delete the rest, and this too if it fails.
-        await deleteResetBatch(pool, outcome.chat, now()).catch(() => false);
+    /**
+     * Ends the chat's turns. Nobody sees its messages and events from then on; they are deleted then, or soon if there are
+     * many. An unknown chat is not an error.
+     */
+    async reset(request: ChatOfOwner): Promise<void> {
+      const done = storedEvent(doneEvent());
+      const outcome = await inQueue(request.workspaceId, () =>
+        resetChat(queuePool, queues.chat, { ...request, doneEvent: done }, now()),
+      );
+      if (outcome.kind === "forbidden") throw forbidden();
+      if (outcome.kind !== "reset") return;
+      const { chat, current, endedTurns } = outcome;
+      for (const turn of endedTurns) if (turn !== current?.turn) signals.publish(request, turn, []);
+      if (current) {
+        signals.announceStop(current.turn);
+        signals.publish(request, current.turn, [chatEvent(current.doneId, done)]);
       }
-      return "reset";
+      // All that most chats have. Workers delete the rest, and this too if it fails.
+      await deleteResetBatch(pool, chat, now()).catch(() => false);
     },
   };
-}
-
-/** Tells the worker that its turn is over, and those who follow the chat. */
-function announceReset(
-  bus: Bus,
-  publish: PublishEvents,
-  chat: ChatName,
-  { current, endedTurns }: Extract<Awaited<ReturnType<ReturnType<typeof createResetStore>>>, { kind: "reset" }>,
-  end: Uint8Array,
-): void {
-  for (const turn of endedTurns) {
-    if (turn !== current?.turn) publish(chat, turn, []);
-  }
-  if (!current) return;
-  announceStop(bus, current.turn);
-  publish(chat, current.turn, [chatEvent(current.doneId, end)]);
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type HistoryMessage, TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { HistoryMessage } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { doneEvent, messageEvent, storedEvent } from "../../src/domain/chat-event.ts";
 import { readEvents } from "../../src/store/events.ts";
@@ -39,7 +38,7 @@ async function addTurn(number: number): Promise<void> {
   const first = number * EVENTS_PER_TURN + 1;
   const [id, now] = [randomUUID(), new Date()];
   const parts = Array.from({ length: 10 }, () => messageEvent("assistant", PART, now));
-  const bodies = [messageEvent("user", `Question ${number}`, now), ...parts, doneEvent(create(TurnReceiptSchema))];
+  const bodies = [messageEvent("user", `Question ${number}`, now), ...parts, doneEvent()];
   await rig.pool.query(
     `insert into chat.event (created_at, chat, id, turn, event)
      select now(), $1, $2 + e.place - 1, $3, e.event from unnest($4::bytea[]) with ordinality e (event, place)`,

@@ -48,31 +48,10 @@ test("[CHAT] a workspace has the built-in assistant until it saves its first one
   expect(rig.model.calls.at(-1)?.request.instructions).toMatch(/Sell\./);
 });
 
-test("[CHAT] each save is a version, and the next turn uses the newest", async () => {
-  const { workspaceId, assistants } = newWorkspace();
-  for (const instructions of ["One.", "Two."])
-    await assistants.saveAssistant({ name: "a", definition: { instructions, suggestions: ["More"] } });
-  const { versions } = await assistants.listAssistantVersions({ name: "a" });
-  expect(versions.map(({ version, definition }) => [version, definition?.instructions])).toEqual([
-    [2, "Two."],
-    [1, "One."],
-  ]);
-  expect((await assistants.getAssistant({ name: "a" })).assistant).toMatchObject({
-    version: 2,
-    definition: { instructions: "Two.", suggestions: ["More"], inboundHook: false },
-  });
-  rig.model.answer((call) => {
-    call.text("ok");
-    call.finish();
-  });
-  await rig.untilDone(await rig.send("versions", "Hi", { workspaceId }));
-  expect(rig.model.calls.at(-1)?.request.instructions).toMatch(/Two\./);
-});
-
-test("[MGMT] a save that expects another version is refused, names who saved it, and changes nothing", async () => {
+test("[CHAT] [MGMT] each save is a version; one that expects another is refused, names who saved it, and changes nothing", async () => {
   const { assistants } = newWorkspace();
   const save = (instructions: string, expectedVersion?: number) =>
-    assistants.saveAssistant({ name: "a", definition: { instructions }, expectedVersion });
+    assistants.saveAssistant({ name: "a", definition: { instructions, suggestions: ["More"] }, expectedVersion });
   await save("one", 0);
   await expect(save("over it", 0)).rejects.toMatchObject({
     code: Code.Aborted,
@@ -81,9 +60,15 @@ test("[MGMT] a save that expects another version is refused, names who saved it,
   await save("two", 1);
   await save("three");
   await expect(save("late", 2)).rejects.toMatchObject({ code: Code.Aborted });
+  const { versions } = await assistants.listAssistantVersions({ name: "a" });
+  expect(versions.map(({ version, definition }) => [version, definition?.instructions])).toEqual([
+    [3, "three"],
+    [2, "two"],
+    [1, "one"],
+  ]);
   expect((await assistants.getAssistant({ name: "a" })).assistant).toMatchObject({
     version: 3,
-    definition: { instructions: "three" },
+    definition: { instructions: "three", suggestions: ["More"], inboundHook: false },
   });
   await assistants.saveAssistant({ name: "b" });
   await assistants.setDefaultAssistant({ name: "b" });
@@ -94,7 +79,7 @@ test("[MGMT] a save that expects another version is refused, names who saved it,
   });
 });
 
-test("[EXPO-1] [EXPO-3] [EXPO-4] flags for hooks need a confirmation when they are newly set, and nothing is saved without it", async () => {
+test("[EXPO-1] [EXPO-3] [EXPO-4] [EXPO-5] [EXPO-6] flags for hooks need a confirmation when they are newly set, and nothing is saved without it", async () => {
   const { workspaceId, assistants } = newWorkspace();
   const definition = { instructions: "secret text", inboundHook: true };
   const refused = { code: Code.Aborted, rawMessage: expect.stringContaining("inbound_hook") };
@@ -102,14 +87,14 @@ test("[EXPO-1] [EXPO-3] [EXPO-4] flags for hooks need a confirmation when they a
   expect((await assistants.listAssistants({})).assistants).toMatchObject([{ version: 0 }]);
   expect(await shortEntries(rig.pool, workspaceId)).toEqual([]);
   await assistants.saveAssistant({ name: "a", definition, confirmExposure: true });
-  // [EXPO-5] It stays on.
+  // It stays on.
   await assistants.saveAssistant({ name: "a", definition: { ...definition, greeting: "Hi" } });
   const both = { ...definition, inboundHookWrite: true };
   await expect(assistants.saveAssistant({ name: "a", definition: both })).rejects.toMatchObject({
     rawMessage: "newly exposed by inbound_hook_write: repeat with confirm_exposure=true",
   });
   await assistants.saveAssistant({ name: "a", definition: both, confirmExposure: true });
-  // [EXPO-6]
+  // Once it was off, it is new again.
   await assistants.saveAssistant({ name: "a", definition: { instructions: "secret text" } });
   await expect(assistants.saveAssistant({ name: "a", definition })).rejects.toMatchObject(refused);
   expect(await shortEntries(rig.pool, workspaceId)).toEqual([
@@ -154,20 +139,16 @@ test("[CHAT] the default assistant can be changed, and is not deleted", async ()
 });
 
 test("[CHAT] a definition with a tool or a model that does not exist is refused", async () => {
-  const { assistants } = clientsOf(rig);
   await rig.tools.saveTool("known", { description: "d", handler: "export default () => 1;" });
-  await assistants.saveAssistant({ name: "tooled", definition: { tools: ["known"] } });
-  const refused = (rawMessage: string) => ({ code: Code.InvalidArgument, rawMessage });
-  await expect(
-    assistants.saveAssistant({ name: "tooled", definition: { tools: ["known", "unknown"] } }),
-  ).rejects.toMatchObject(refused("tools: no such tool: unknown"));
-  await expect(assistants.saveAssistant({ name: "tooled", definition: { models: ["unknown"] } })).rejects.toMatchObject(
-    refused("models: no such model: unknown"),
-  );
-  const foreign = newWorkspace();
-  await expect(
-    foreign.assistants.saveAssistant({ name: "tooled", definition: { tools: ["known"] } }),
-  ).rejects.toMatchObject(refused("tools: no such tool: known"));
+  const save = (definition: object, { assistants } = clientsOf(rig)) =>
+    assistants.saveAssistant({ name: "tooled", definition });
+  await save({ tools: ["known"] });
+  for (const [definition, clients, rawMessage] of [
+    [{ tools: ["known", "unknown"] }, clientsOf(rig), "tools: no such tool: unknown"],
+    [{ models: ["unknown"] }, clientsOf(rig), "models: no such model: unknown"],
+    [{ tools: ["known"] }, newWorkspace(), "tools: no such tool: known"],
+  ] as const)
+    await expect(save(definition, clients)).rejects.toMatchObject({ code: Code.InvalidArgument, rawMessage });
 });
 
 test.each([
@@ -214,32 +195,24 @@ test("[MGMT] [WMGMT] members read, and only managers change", async () => {
   await expect(models.deleteModel({ name: "a" })).rejects.toMatchObject(denied);
 });
 
-test("[CHAT] the budget refuses turns once it is used, and origins are listed as browsers send them", async () => {
+test("[CHAT] what is not set of the settings stays, and each change is audited", async () => {
   const { workspaceId, assistants } = newWorkspace();
   expect((await assistants.getChatSettings({})).settings).toMatchObject({ tokensPerDay: 0n, allowedOrigins: [] });
   const origins = ["https://www.example.com"];
   const { settings } = await assistants.updateChatSettings({ tokensPerDay: 10n, allowedOrigins: { origins } });
   expect(settings).toMatchObject({ tokensPerDay: 10n, allowedOrigins: origins, tokensToday: 0n });
-  // What is not set stays.
   await assistants.updateChatSettings({ tokensPerDay: 12n });
-  expect((await assistants.getChatSettings({})).settings).toMatchObject({ tokensPerDay: 12n, allowedOrigins: origins });
   rig.model.answer((call) => {
     call.text("ok");
     call.finish();
   });
   await rig.untilDone(await rig.send("budget", "Hi", { workspaceId }));
-  expect((await assistants.getChatSettings({})).settings).toMatchObject({ tokensToday: 15n });
-  const turn = await rig.send("budget", "Hi again", { workspaceId });
-  await rig.untilDone(turn);
-  expect(await rig.status(turn)).toBe("failed");
+  const now = (await assistants.getChatSettings({})).settings;
+  expect(now).toMatchObject({ tokensPerDay: 12n, allowedOrigins: origins, tokensToday: 15n });
   await assistants.updateChatSettings({ allowedOrigins: { origins: [] } });
   expect((await assistants.getChatSettings({})).settings?.allowedOrigins).toEqual([]);
-  await expect(assistants.updateChatSettings({ allowedOrigins: { origins: ["*"] } })).rejects.toMatchObject({
-    code: Code.InvalidArgument,
-  });
-  await expect(assistants.updateChatSettings({ tokensPerDay: 2n ** 64n - 1n })).rejects.toMatchObject({
-    code: Code.InvalidArgument,
-  });
+  for (const wrong of [{ allowedOrigins: { origins: ["*"] } }, { tokensPerDay: 2n ** 64n - 1n }])
+    await expect(assistants.updateChatSettings(wrong)).rejects.toMatchObject({ code: Code.InvalidArgument });
   expect(await shortEntries(rig.pool, workspaceId)).toEqual([
     "chat_settings.edit chat settings tokens_per_day allowed_origins",
     "chat_settings.edit chat settings tokens_per_day",

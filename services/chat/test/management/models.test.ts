@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { ModelProvider } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { apiKeyContext } from "../../src/domain/api-key-context.ts";
+import { apiKeyContext } from "../../src/domain/model-server.ts";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
 import { auditEntries, keepAuditEntries } from "./audit-entries.ts";
 import { clientsOf } from "./clients.ts";

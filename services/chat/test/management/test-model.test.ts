@@ -15,26 +15,21 @@ const CALL: Script = { toolCalls: [{ id: "a", name: "ping", args: "{}" }] };
 const refused = (status: number, code?: string): Script => ({
   fault: { kind: "status", status, ...(code && { body: JSON.stringify({ error: { code, message: KEY } }) }) },
 });
+const INVALID = { type: "invalid_request_error", param: null };
+const NO_MODEL = "The model `m` does not exist";
 /** As servers write it: what, of `error`. */
 const NOT_FOUND: [string, object, ModelFault][] = [
   [
     "OpenAI, without /v1",
-    { message: "Invalid URL (POST /chat/completions)", type: "invalid_request_error", param: null, code: null },
+    { ...INVALID, message: "Invalid URL (POST /chat/completions)", code: null },
     ModelFault.ADDRESS,
   ],
-  [
-    "OpenAI, no such model",
-    { message: "The model `m` does not exist", type: "invalid_request_error", param: null, code: "model_not_found" },
-    ModelFault.MODEL,
-  ],
+  ["OpenAI, no such model", { ...INVALID, message: NO_MODEL, code: "model_not_found" }, ModelFault.MODEL],
   ["Anthropic, wrong path", { type: "not_found_error", message: "Not Found" }, ModelFault.ADDRESS],
   ["Anthropic, no such model", { type: "not_found_error", message: "model: m" }, ModelFault.MODEL],
-  [
-    "vLLM, no such model",
-    { message: "The model `m` does not exist.", type: "NotFoundError", param: "model", code: 404 },
-    ModelFault.MODEL,
-  ],
+  ["vLLM, no such model", { message: NO_MODEL, type: "NotFoundError", param: "model", code: 404 }, ModelFault.MODEL],
 ];
+const PAGE: Script = { fault: { kind: "raw", afterTokens: 0, bytes: "<html>hello</html>" } };
 
 let rig: ChatRig;
 beforeAll(async () => {
@@ -62,11 +57,7 @@ describe.each([
     ["refuses the key in words", refused(400, "invalid_api_key"), ModelFault.API_KEY],
     ["has no such model", refused(404, "model_not_found"), ModelFault.MODEL],
     ["has nothing at this path", refused(404), ModelFault.ADDRESS],
-    [
-      "answers with a page",
-      { fault: { kind: "raw", afterTokens: 0, bytes: "<html>hello</html>" } },
-      ModelFault.ADDRESS,
-    ],
+    ["answers with a page", PAGE, ModelFault.ADDRESS],
     ["is out of order", refused(500), ModelFault.OTHER],
     ["is out of order, as it says of the model", refused(500, "model_error"), ModelFault.OTHER],
   ])("[CHAT] the test of a model that %s names what is wrong", async (_title, script, wanted) => {
@@ -97,7 +88,7 @@ test("[CHAT] a server that never answers is a fault of the address, before the c
   await using server = await startOpenAiServer({ fault: { kind: "no-headers" } });
   await using config = settings(server.baseUrl);
   const fault = await tryModel(openAiCompatibleModel(config), new AbortController().signal, 100);
-  expect(fault).toEqual({ setting: "address", message: "The model's server did not finish its answer in 0.1 s." });
+  expect(fault).toEqual({ fault: ModelFault.ADDRESS, error: "The model's server did not finish its answer in 0.1 s." });
 });
 
 test("[CHAT] nothing at the address, and an address that is not allowed, are faults of the address", async () => {

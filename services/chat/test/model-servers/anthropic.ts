@@ -32,8 +32,8 @@ export const anthropicWire: Wire = {
     return parts;
   },
   error: (type) => event("error", { error: { type, message: "Something secret happened." } }),
-  end({ toolCalls, finishReason, usage }, outputTokens) {
-    const reason = finishReason ?? (toolCalls === undefined ? "end_turn" : "tool_use");
+  end({ toolCalls, usage }, outputTokens) {
+    const reason = toolCalls === undefined ? "end_turn" : "tool_use";
     const counted = { input_tokens: usage?.inputTokens ?? 10, output_tokens: usage?.outputTokens ?? outputTokens };
     return (
       event("content_block_stop", { index: 0 }) +

@@ -22,8 +22,8 @@ export const openAiWire: Wire = {
     return [...heads, ...bodies];
   },
   error: (type) => event({ error: { message: "Something secret happened.", type, code: null } }),
-  end({ toolCalls, finishReason, usage }, outputTokens) {
-    const reason = finishReason ?? (toolCalls === undefined ? "stop" : "tool_calls");
+  end({ toolCalls, usage }, outputTokens) {
+    const reason = toolCalls === undefined ? "stop" : "tool_calls";
     const counted = { prompt_tokens: usage?.inputTokens ?? 10, completion_tokens: usage?.outputTokens ?? outputTokens };
     return `${chunk({ delta: {}, finish_reason: reason })}${chunk(undefined, { usage: counted })}data: [DONE]\n\n`;
   },

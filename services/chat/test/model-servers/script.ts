@@ -3,8 +3,6 @@ export type Script = {
   text?: string;
   toolCalls?: readonly { id: string; name: string; args: string }[];
   usage?: { inputTokens: number; outputTokens: number };
-  /** As the server's API writes it. Default: the reason that fits. */
-  finishReason?: string;
   /** Pace of the text. Default: no pauses. */
   tokensPerSecond?: number;
   /** Each token of the text waits for this; tokens count from 0, also those of an earlier, interrupted answer. */

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { anthropicWire } from "./anthropic.ts";
@@ -25,28 +25,6 @@ export type ModelServer = AsyncDisposable & {
 
 export const startOpenAiServer = (scripts: Scripts = {}) => start(openAiWire, scripts);
 export const startAnthropicServer = (scripts: Scripts = {}) => start(anthropicWire, scripts);
-
-/** Accepts connections and sends nothing, not even TLS. */
-export async function startSilentServer(): Promise<AsyncDisposable & { port: number; open(): number }> {
-  const sockets = new Set<Socket>();
-  const server = createTcpServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => undefined);
-    socket.on("close", () => sockets.delete(socket));
-    socket.resume();
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    port: (server.address() as AddressInfo).port,
-    open: () => sockets.size,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
-  };
-}
 
 async function start(wire: Wire, first: Scripts): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];

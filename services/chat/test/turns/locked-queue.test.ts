@@ -47,34 +47,36 @@ function finish(rig: ChatRig, message: string): void {
   }
 }
 
-it("[NFR] while the queue of one workspace is locked, turns of others start", async () => {
-  await using rig = await startChatRig();
-  rig.model.answer((call) => {
-    call.text("Here.");
-    call.finish();
-  });
-  await rig.untilDone(await rig.send("first", "Noise"));
-  await using lock = await lockQueue(rig);
-  const starts = Array.from({ length: 8 }, (_, number) => rig.turns.start(rig.request(`noisy-${number}`, "Noise")));
-  const settled = Promise.allSettled(starts);
-  await eventually(async () => (await waitingForLock(rig.pool)).length > 0);
-  await rig.untilDone(await rig.send("quiet", "Hush", QUIET));
-  expect((await waitingForLock(rig.pool)).length).toBeLessThanOrEqual(3);
-  await lock.disposeAsync();
-  await settled;
-});
-
-it("[NFR] while the queue of one workspace is locked, turns of others end, and its own ends are not lost", async () => {
+it("[NFR] while the queue of one workspace is locked, turns of others start, end and are taken over, and its own are not lost", async () => {
   await using rig = await startChatRig();
   const { noisy, quiet } = await running(rig, 12);
+  const lost = await rig.send("lost", "Gone", QUIET);
+  await rig.model.call(13);
   await using lock = await lockQueue(rig);
   finish(rig, "Noise");
+  const starts = Array.from({ length: 8 }, (_, number) => rig.turns.start(rig.request(`late-${number}`, "Late")));
+  const settled = Promise.allSettled(starts);
   await eventually(async () => (await waitingForLock(rig.pool)).length > 0);
   finish(rig, "Hush");
   await rig.untilDone(quiet);
-  expect((await waitingForLock(rig.pool)).length).toBeLessThanOrEqual(3);
+  const started = await rig.send("started", "Start", QUIET);
+  await rig.model.call(14);
+  finish(rig, "Start");
+  await rig.untilDone(started);
+  await rig.pool.query(
+    "update chat.turn set lease_token = gen_random_uuid(), lease_until = now() - interval '1 minute' where id = any($1)",
+    [[lost.id, noisy[0]?.id]],
+  );
+  await rig.model.call(15);
+  finish(rig, "Gone");
+  await rig.untilDone(lost);
   for (const turn of noisy) expect(await rig.status(turn)).toBe("running");
   await lock.disposeAsync();
+  await settled;
+  rig.model.answer((call) => {
+    call.text("Again.");
+    call.finish();
+  });
   for (const turn of noisy) await rig.untilDone(turn);
   for (const turn of noisy) expect(await rig.status(turn)).toBe("completed");
 });
@@ -96,21 +98,4 @@ it("[NFR] leases are renewed while all connections of the queue wait for a lock"
     before = waiting.length === 2 ? now : undefined;
     return false;
   });
-});
-
-it("[NFR] while the queue of one workspace is locked, lost turns of others are taken over", async () => {
-  await using rig = await startChatRig();
-  const { noisy, quiet } = await running(rig, 1);
-  await using lock = await lockQueue(rig);
-  await rig.pool.query(
-    "update chat.turn set lease_token = gen_random_uuid(), lease_until = now() - interval '1 minute'",
-  );
-  await rig.model.call(2);
-  finish(rig, "Hush");
-  await rig.untilDone(quiet);
-  for (const turn of noisy) expect(await rig.status(turn)).toBe("running");
-  await lock.disposeAsync();
-  await rig.model.call(3);
-  finish(rig, "Noise");
-  for (const turn of noisy) await rig.untilDone(turn);
 });

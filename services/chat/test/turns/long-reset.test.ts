@@ -58,7 +58,7 @@ it("[CHAT-31] a reset deletes a bounded part of a long chat at once; another pro
   await using rig = await startChatRig({ instances: [["api"]] });
   for (const chatId of ["long", "longer"]) await fillChat(rig, chatId);
   const { rows: all } = await left(rig);
-  for (const chatId of ["long", "longer"]) expect(await rig.turns.reset(rig.request(chatId, ""))).toBe("reset");
+  for (const chatId of ["long", "longer"]) await rig.turns.reset(rig.request(chatId, ""));
   const after = await left(rig);
   expect(after.resets).toBe(2);
   expect(after.rows).toBeGreaterThan(all / 2);
@@ -74,7 +74,7 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   expect(await findReply(rig.pool, last)).toBe("secret");
   await rig.pool.query("update chat.chat set owner = 'manager' where id = $1", [chat]);
   const request = { ...rig.request("hidden", ""), owner: "manager" };
-  expect(await rig.turns.reset(request)).toBe("reset");
+  await rig.turns.reset(request);
   // Keeps others from finishing the reset.
   await using other = new AsyncDisposableStack();
   const busy = await rig.pool.connect();
@@ -107,21 +107,4 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   await other.disposeAsync();
   await eventually(async () => expect(await left(rig)).toEqual({ rows: 0, resets: 0 }));
   expect(await rig.history(chat)).toHaveLength(2);
-});
-
-it("[CHAT-31] the files of all turns of a chat that is reset expire, also of those that wait", async () => {
-  await using rig = await startChatRig({ instances: [["api"]] });
-  const { userId } = rig.request("", "");
-  for (const message of ["Runs", "Waits"]) {
-    const { rows } = await rig.pool.query(
-      `insert into chat.file (id, user_id, name, size, created_at, expires_at)
-       values (gen_random_uuid(), $1, 'note', 1, $2, $2) returning id`,
-      [userId, rig.clock.now()],
-    );
-    await rig.send("with-files", message, { fileId: rows[0].id });
-  }
-  const kept = "select count(*) from chat.file where expires_at > $1";
-  expect((await rig.pool.query(kept, [rig.clock.now()])).rows).toEqual([{ count: 2 }]);
-  await rig.turns.reset(rig.request("with-files", ""));
-  expect((await rig.pool.query(kept, [rig.clock.now()])).rows).toEqual([{ count: 0 }]);
 });

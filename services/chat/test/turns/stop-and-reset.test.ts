@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ChatRig, expectDense, kindsOf, startChatRig, streamedText } from "../chat-rig.ts";
+import { clientsOf } from "../management/clients.ts";
 
 describe("stopping and resetting", () => {
   let rig: ChatRig;
@@ -60,33 +61,29 @@ describe("stopping and resetting", () => {
     rig.tools.receiver.behave(() => ({}));
   });
 
-  it("[CHAT] a turn that no worker has claimed is stopped without one, and the next one may start", async () => {
+  it("[CHAT] a turn that no worker has claimed is stopped without one; a stop without effect within 10 s is an error", async () => {
     await using idle = await startChatRig({ instances: [["api"]] });
+    const lost = await idle.send("lost-worker", "Hi");
+    await idle.pool.query("update chat.turn set status = 'running' where id = $1", [lost.id]);
+    const late = expect(idle.turns.stop(idle.request("lost-worker", ""))).rejects.toMatchObject({
+      code: Code.DeadlineExceeded,
+    });
     const turn = await idle.send("unclaimed", "Hi");
     const next = await idle.send("unclaimed", "And?");
     expect(await idle.turns.stop(idle.request("unclaimed", ""))).toBe(true);
     expect([await idle.status(turn), await idle.status(next)]).toEqual(["stopped", "ready"]);
-    const events = await idle.events(turn.chat);
-    expectDense(events);
-    expect(kindsOf(events)).toEqual(["user", "done", "user"]);
-    expect(events[1]?.event).toMatchObject({ case: "done", value: { receipt: { stopped: true } } });
+    await late;
     idle.model.answer((call) => {
       call.text("Fine.");
       call.finish();
     });
     await idle.start(["worker"]);
     await idle.untilDone(next);
-    expect(kindsOf(await idle.events(turn.chat))).toEqual(["user", "done", "user", "assistant", "done"]);
+    const events = await idle.events(turn.chat);
+    expectDense(events);
+    expect(kindsOf(events)).toEqual(["user", "done", "user", "assistant", "done"]);
+    expect(events[1]?.event).toMatchObject({ case: "done", value: { receipt: { stopped: true } } });
     expect(idle.model.calls).toHaveLength(1);
-  });
-
-  it("[CHAT] a stop that has no effect within 10 s is an error", async () => {
-    await using idle = await startChatRig({ instances: [["api"]] });
-    const turn = await idle.send("lost-worker", "Hi");
-    await idle.pool.query("update chat.turn set status = 'running' where id = $1", [turn.id]);
-    await expect(idle.turns.stop(idle.request("lost-worker", ""))).rejects.toMatchObject({
-      code: Code.DeadlineExceeded,
-    });
   });
 
   it("[CHAT-31] [CHAT-32] reset clears the history and keeps the id usable; event ids continue", async () => {
@@ -96,8 +93,8 @@ describe("stopping and resetting", () => {
     });
     const turn = await rig.send("reset", "secret words", { clientMessageId: "m-1" });
     await rig.untilDone(turn);
-    expect(await rig.turns.reset(rig.request("reset", ""))).toBe("reset");
-    expect(await rig.turns.reset(rig.request("never-used", ""))).toBe("reset");
+    await rig.turns.reset(rig.request("reset", ""));
+    await rig.turns.reset(rig.request("never-used", ""));
     expect(await rig.history(turn.chat)).toEqual([]);
     expect(await rig.events(turn.chat)).toEqual([]);
     const { rows } = await rig.pool.query("select message from chat.turn where chat = $1", [turn.chat]);
@@ -109,26 +106,34 @@ describe("stopping and resetting", () => {
     expect(rig.model.calls.at(-1)?.request.messages).toMatchObject([{ role: "user", text: "Hi" }]);
   });
 
-  it("[CHAT] reset during a run ends it and those that wait, closes the model's stream, and stores no answer", async () => {
+  it("[CHAT] [CHAT-13] [CHAT-32] reset during a run ends it and those that wait, and stores no answer: senders get an error", async () => {
+    const { chats } = clientsOf(rig);
     const calling = nextCall();
-    const turn = await rig.send("reset-running", "Hi");
-    const waiting = await rig.send("reset-running", "And?");
+    const answers = ["Hi", "And?"].map((message) => chats.sendMessage({ chatId: "reset-running", message }));
     const call = await calling;
+    const row = await eventually(async () => {
+      const { rows } = await rig.pool.query(
+        "select c.id, count(*)::int as turns from chat.chat c join chat.turn t on t.chat = c.id where chat_id = 'reset-running' group by 1",
+      );
+      return rows[0]?.turns === 2 && rows[0];
+    });
     call.text("Half an ans");
-    await untilText(turn.chat, "Half an ans");
-    expect(await rig.turns.reset(rig.request("reset-running", ""))).toBe("reset");
+    await untilText(row.id, "Half an ans");
+    const own = { owner: "manager", userId: "manager" };
+    await rig.turns.reset(rig.request("reset-running", "", own));
     await eventually(() => expect(call.closed).toBe(true));
-    expect([await rig.status(turn), await rig.status(waiting)]).toEqual(["reset", "reset"]);
-    const events = await rig.events(turn.chat);
+    for (const answer of await Promise.all(answers))
+      expect(answer).toMatchObject({ reply: "", error: { code: "CHAT_RESET" } });
+    const events = await rig.events(row.id);
     expect(kindsOf(events)).toEqual(["done"]);
     expect(events[0]?.id).toBe(3n);
     const following = nextCall();
-    const next = await rig.send("reset-running", "Again");
+    const next = await rig.send("reset-running", "Again", own);
     (await following).text("Whole.");
     (await following).finish();
     await rig.untilDone(next);
-    expectDense(await rig.events(turn.chat), 3);
-    expect((await rig.history(turn.chat)).map(({ content }) => content)).toEqual(["Again", "Whole."]);
+    expectDense(await rig.events(row.id), 3);
+    expect((await rig.history(row.id)).map(({ content }) => content)).toEqual(["Again", "Whole."]);
   });
 
   it("[CHAT] a turn that waits over 30 s for those before it is refused, and its message may be sent again", async () => {

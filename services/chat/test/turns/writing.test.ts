@@ -2,13 +2,14 @@ import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { messageEvent, storedEvent } from "../../src/domain/chat-event.ts";
-import { laneQueue } from "../../src/store/queue.ts";
-import { type ClaimedTurn, createClaimStore } from "../../src/store/turns/claim.ts";
-import { createEndTurn, type TurnEnd } from "../../src/store/turns/end.ts";
+import { turnQueues } from "../../src/store/queue.ts";
+import { type ClaimedTurn, claimTurns } from "../../src/store/turns/claim.ts";
+import { endTurn, type TurnEnd } from "../../src/store/turns/end.ts";
 import { renewLeases } from "../../src/store/turns/leases.ts";
 import { type TurnWrite, writeTurns } from "../../src/store/turns/write.ts";
 import { type ChatRig, startChatRig, streamedText } from "../chat-rig.ts";
 
+const QUEUE = turnQueues(100).chat;
 const STEP = { number: 1, html: "a", calls: [], model: "m", inputTokens: 7, outputTokens: 3 };
 const CALL = { id: "call_1_1_1", tool: "t", args: "{}", step: 1, result: "", durationMs: 0, suppressed: [] };
 
@@ -26,7 +27,7 @@ describe("what workers write", () => {
   });
   let chats = 0;
   let turn: ClaimedTurn;
-  const claim = async () => (await createClaimStore(pool, "chat", laneQueue("chat", 100))(new Date(), 10)).turns;
+  const claim = async () => (await claimTurns(pool, QUEUE, new Date(), 10)).turns;
   beforeEach(async () => {
     chats += 1;
     await rig.send(`chat-${chats}`, "Hi");
@@ -106,10 +107,10 @@ describe("what workers write", () => {
       inputTokens: 4,
       outputTokens: 2,
     };
-    const endTurn = createEndTurn(pool, "chat", laneQueue("chat", 100));
-    expect(await endTurn({ ...end, turn: { ...turn, token: crypto.randomUUID() } }, new Date())).toBeUndefined();
-    expect(await endTurn(end, new Date())).toMatchObject({ next: { eventId: 3 } });
-    expect(await endTurn(end, new Date())).toEqual({ next: undefined });
+    const apply = (what: TurnEnd) => endTurn(pool, QUEUE, what, new Date());
+    expect(await apply({ ...end, turn: { ...turn, token: crypto.randomUUID() } })).toBeUndefined();
+    expect(await apply(end)).toMatchObject({ next: { eventId: 3 } });
+    expect(await apply(end)).toEqual({ next: undefined });
     const { rows } = await rig.pool.query("select turns, input_tokens from chat.usage where model = 'end'");
     expect(rows).toEqual([{ turns: 1, input_tokens: 4 }]);
     expect((await claim()).map(({ chat }) => chat)).toEqual([turn.chat]);

@@ -10,6 +10,7 @@ import { type ReadAnswer, readLikeEventSource, readWithClient } from "./answers.
 
 /** Enough that each victim is killed several times. */
 const ANSWERS = Number(process.env.CHAT_FAULT_ANSWERS ?? 100);
+const VICTIMS = 4;
 const CONCURRENT = 12;
 const SEED = Number(process.env.FAULT_SEED ?? 1);
 const MS_PER_ANSWER = 5_000;
@@ -21,7 +22,7 @@ const FIRST = "I will look that up for you, just a moment.";
 const SECOND = Array.from({ length: 40 }, (_, n) => `word-${n}`).join(" ");
 const VISIT = "export default async ({ url }, ctx) => (await ctx.fetch(url, { method: 'POST' }), { success: true });";
 
-describe(`killing workers, gateway and NATS during ${ANSWERS} streamed answers (seed ${SEED})`, () => {
+describe(`killing gateway, chat processes and NATS during ${ANSWERS} streamed answers (seed ${SEED})`, () => {
   const random = seededRandom(SEED);
   const answers: ReadAnswer[] = [];
   const killed: string[] = [];
@@ -32,7 +33,7 @@ describe(`killing workers, gateway and NATS during ${ANSWERS} streamed answers (
     async () => {
       model = await startOpenAiServer();
       door = await openChat("split", {
-        roles: { chat: { api: 1, worker: 2 } },
+        roles: { chat: { api: 2, worker: 2 } },
         env: { ALLOWED_TARGETS: "127.0.0.1" },
       });
       const { manage, saveTool, receiver } = door.toolgate;
@@ -72,14 +73,15 @@ describe(`killing workers, gateway and NATS during ${ANSWERS} streamed answers (
 
   function victimsOf(): Victim[] {
     const { toolgate } = door;
-    return [killedProcess(toolgate, "gateway", 1), killedProcess(toolgate, "worker", 1), server("NATS", toolgate.nats)];
+    const processes = ["gateway", "api", "worker"].map((name) => killedProcess(toolgate, name, 1));
+    return [...processes, server("NATS", toolgate.nats)];
   }
 
   async function readAnswers(): Promise<void> {
     let next = 0;
     const readNext = async () => {
       // More than that on a machine so fast that not everything has been killed by then.
-      while (next < ANSWERS || killed.length < 3) {
+      while (next < ANSWERS || killed.length < VICTIMS) {
         const number = next++;
         const read = number % 2 === 0 ? readWithClient : readLikeEventSource;
         answers.push(await read(door, `Number ${number}`, `fault-${number}`));
@@ -90,7 +92,7 @@ describe(`killing workers, gateway and NATS during ${ANSWERS} streamed answers (
 
   test("every answer ends with done and without an error, whatever was killed", () => {
     expect(answers.length).toBeGreaterThanOrEqual(ANSWERS);
-    expect(new Set(killed).size).toBe(3);
+    expect(new Set(killed).size).toBe(VICTIMS);
     const ends = answers.map(({ chatId, kinds }) => [
       chatId,
       kinds.filter((kind) => kind === "error" || kind === "done"),

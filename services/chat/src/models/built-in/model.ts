@@ -25,7 +25,6 @@ export function builtInModel({ name = "built-in", paceMs = PACE_MS, reply: reply
       if (reply.kind === "tool_call") yield { kind: "tool_call", ...reply.call };
       yield {
         kind: "finished",
-        reason: reply.kind === "tool_call" ? "tool_calls" : "stop",
         usage: { inputTokens: wordsOf(request), outputTokens: reply.kind === "tool_call" ? 1 : words.length },
       };
     },

@@ -1,8 +1,11 @@
 import { APICallError, InvalidResponseDataError, UnsupportedFunctionalityError } from "@ai-sdk/provider";
 import { BodyCut } from "@toolgate/safe-fetch/result";
 import { ModelError, type ModelErrorKind } from "../model.ts";
-import { errorCodeOf } from "./error-code.ts";
-import { kindOfStatus } from "./fetch.ts";
+
+/** Bytes of an error response that are read. */
+const MAX_ERROR_BYTES = 16_384;
+/** A code, as opposed to prose, which may repeat parts of the request. */
+const CODE = /^[a-z][a-z0-9_.-]{0,63}$/i;
 
 const KINDS_OF_CUTS: Readonly<Record<BodyCut["reason"], ModelErrorKind>> = {
   deadline: "timeout",
@@ -16,8 +19,8 @@ export function toModelError(error: unknown, beforeOutput: boolean): ModelError 
   const fail = (kind: ModelErrorKind, message: string) => new ModelError(kind, message, { beforeOutput });
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
     if (cause instanceof ModelError) {
-      const { kind, message, retryAfterMs, response } = cause;
-      return new ModelError(kind, message, { beforeOutput, retryAfterMs, response });
+      const { kind, message, response } = cause;
+      return new ModelError(kind, message, { beforeOutput, ...(response && { response }) });
     }
     if (cause instanceof BodyCut)
       return fail(KINDS_OF_CUTS[cause.reason], `the answer is incomplete (${cause.reason})`);
@@ -56,4 +59,47 @@ function parse(text: string | undefined): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** What a status means for the caller. */
+export function kindOfStatus(status: number): ModelErrorKind {
+  if (status === 429) return "rate_limited";
+  if (status === 408 || status === 504) return "timeout";
+  return status >= 500 ? "overloaded" : "refused";
+}
+
+/** The code or type in an error response, such as `model_not_found`. Never rejects. Ends the body. */
+export async function readErrorCode(body: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_ERROR_BYTES) return undefined;
+    }
+    return errorCodeOf(JSON.parse(Buffer.concat(chunks).toString()));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The code or type in an error, as OpenAI, Anthropic and others write them. Anthropic, vLLM and Ollama say only in words
+ * whether it is the model or the path that is not found.
+ */
+function errorCodeOf(value: unknown): string | undefined {
+  const error = member(value, "error") ?? value;
+  const { code, type } = { code: member(error, "code"), type: member(error, "type") };
+  if (/not_?found/i.test(String(type)) && /^(the )?model\b/i.test(String(member(error, "message"))))
+    return "model_not_found";
+  for (const candidate of [code, type]) {
+    if (typeof candidate === "string" && CODE.test(candidate)) return candidate;
+    if (typeof candidate === "number") return String(candidate);
+  }
+  return undefined;
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }

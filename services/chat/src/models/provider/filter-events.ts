@@ -1,7 +1,9 @@
 import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { createParser } from "eventsource-parser";
 import { ModelError } from "../model.ts";
-import { MAX_EVENT_CHARACTERS } from "./bounds.ts";
+
+/** Most characters of one event of an answer. */
+const MAX_EVENT_CHARACTERS = 1_048_576;
 
 /** What of an answer's events the AI SDK gets. */
 export interface EventFilter {

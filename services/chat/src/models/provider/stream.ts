@@ -1,26 +1,61 @@
-import type { LanguageModelV4, LanguageModelV4FinishReason, LanguageModelV4Usage } from "@ai-sdk/provider";
-import {
-  type FinishReason,
-  ModelError,
-  type ModelEvent,
-  type ModelRequest,
-  type ModelUsage,
-  type ToolCallExtra,
-} from "../model.ts";
-import { MAX_ARGUMENT_CHARACTERS, MAX_BEGUN_CALLS, MAX_CALLS, toCount } from "./bounds.ts";
+import type { LanguageModelV4, LanguageModelV4Usage } from "@ai-sdk/provider";
+import { type Model, ModelError, type ModelEvent, type ModelRequest, type ToolCallExtra } from "../model.ts";
+import { toModelError } from "./errors.ts";
 import { toCallOptions } from "./prompt.ts";
 import type { ProviderSettings } from "./settings.ts";
 import { ThinkingFilter } from "./thinking.ts";
+
+/** Most calls of an answer that are passed on. What the model asks for beyond them is dropped. */
+const MAX_CALLS = 25;
+/** An answer that begins more calls than this is invalid: finding the call of a fragment takes time for each of them. */
+const MAX_BEGUN_CALLS = 100;
+/** Most characters of the arguments of all calls. */
+const MAX_ARGUMENT_CHARACTERS = 200_000;
+/** More than any answer uses. */
+const MAX_TOKENS = 10_000_000;
+
+/** A model of the AI SDK for one request, and what its server wants back with a call of the answer. */
+interface Provided {
+  sdk: LanguageModelV4;
+  extraOf?: (callId: string, isFirst: boolean) => ToolCallExtra | undefined;
+}
+
+/** A model that keeps a Model's promises about errors and stops, whatever the AI SDK throws. */
+export function providerModel(settings: ProviderSettings, provide: (request: ModelRequest) => Provided): Model {
+  return {
+    name: settings.name,
+    async *stream(request, signal) {
+      signal.throwIfAborted();
+      const stop = new AbortController();
+      const onAbort = () => stop.abort(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      let beforeOutput = true;
+      try {
+        for await (const event of answer(settings, request, provide(request), stop.signal)) {
+          if (event.kind === "text" || event.kind === "tool_call") beforeOutput = false;
+          yield event;
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        throw toModelError(error, beforeOutput);
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+        // Closes the connection when the consumer stops reading, or when reading has failed before the end.
+        stop.abort();
+      }
+    },
+  };
+}
 
 /**
  * Asks a model behind the AI SDK's provider interface once. Its higher-level functions are not used: they repeat requests and
  * run tools by themselves.
  */
-export async function* answer(
-  sdk: LanguageModelV4,
-  { name, readsFiles, thinksFirst }: Pick<ProviderSettings, "name" | "readsFiles" | "thinksFirst">,
+async function* answer(
+  { name, readsFiles, thinksFirst }: ProviderSettings,
   request: ModelRequest,
-  { signal, extraOf }: { signal: AbortSignal; extraOf?: (id: string, isFirst: boolean) => ToolCallExtra | undefined },
+  { sdk, extraOf }: Provided,
+  signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
   const options = { ...toCallOptions(request, readsFiles), abortSignal: signal };
   const { stream } = await sdk.doStream(options);
@@ -51,32 +86,24 @@ export async function* answer(
       calls.push({ kind: "tool_call", id: part.toolCallId, name: part.toolName, args, ...(extra && { extra }) });
     }
     if (part.type !== "finish") continue;
-    const reason = toFinishReason(part.finishReason, calls.length > 0);
+    const { unified: reason } = part.finishReason;
+    if (reason === "error")
+      throw new ModelError("invalid", "the model's server ended its answer with an error", { beforeOutput: false });
+    if (reason === "interrupted") break;
     if (!started) yield { kind: "started", model: name };
     yield* calls;
-    yield { kind: "finished", reason, usage: toUsage(part.usage) };
+    yield { kind: "finished", usage: usageOf(part.usage) };
     return;
   }
   throw new ModelError("cut", "the answer is incomplete", { beforeOutput: false });
 }
 
-function toFinishReason({ unified }: LanguageModelV4FinishReason, hasCalls: boolean): FinishReason {
-  switch (unified) {
-    case "error":
-      throw new ModelError("invalid", "the model's server ended its answer with an error", { beforeOutput: false });
-    case "interrupted":
-      throw new ModelError("cut", "the answer is incomplete", { beforeOutput: false });
-    case "length":
-      return "length";
-    case "content-filter":
-      return "content_filter";
-    case "other":
-      return hasCalls ? "tool_calls" : "other";
-    default:
-      return hasCalls ? "tool_calls" : "stop";
-  }
+function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage) {
+  return { inputTokens: toCount(inputTokens.total), outputTokens: toCount(outputTokens.total) };
 }
 
-function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): ModelUsage {
-  return { inputTokens: toCount(inputTokens.total), outputTokens: toCount(outputTokens.total) };
+/** A number of tokens. Servers may report anything. */
+function toCount(tokens: unknown): number {
+  if (typeof tokens !== "number" || !(tokens > 0)) return 0;
+  return Math.min(Math.round(tokens), MAX_TOKENS);
 }

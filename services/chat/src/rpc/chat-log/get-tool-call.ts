@@ -6,7 +6,6 @@ import type { CallStatus } from "../../domain/turn.ts";
 import { findCall } from "../../store/chat-log.ts";
 import { notFound } from "../change.ts";
 import { chatOf } from "../chats/chat-of.ts";
-import { forbidden } from "../chats/refusals.ts";
 
 const STATUSES: Readonly<Record<CallStatus, ToolCallStatus>> = {
   started: ToolCallStatus.RUNNING,
@@ -21,7 +20,6 @@ export const getToolCall: Handler<Context, typeof ChatLogService.method.getToolC
   call,
 ) => {
   const chat = await turns.find(chatOf(call, chatId));
-  if (chat === "forbidden") throw forbidden();
   // Postgres refuses NUL in text.
   const found = chat && !callId.includes("\0") ? await findCall(pool, chat.id, callId) : undefined;
   if (!found) throw notFound("tool call");

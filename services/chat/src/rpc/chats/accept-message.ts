@@ -1,22 +1,12 @@
-import type { HandlerContext } from "@connectrpc/connect";
+import type { ConnectError, HandlerContext } from "@connectrpc/connect";
+import type { SendMessageRequest, StartTurnRequest } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { clientMessageIdFault, messageFault } from "@toolgate/rules/chat-message";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { BUILDER_NAME } from "../../domain/assistants/builder.ts";
-import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../../domain/chat-error.ts";
+import { chatBusy, forbidden, refusal } from "../../domain/chat-error.ts";
 import type { TurnRef } from "../../store/turns/start.ts";
 import { chatOf, refuse } from "./chat-of.ts";
-import { forbidden } from "./refusals.ts";
-
-/** What all ways to send a message have in common. */
-interface SentMessage {
-  chatId: string;
-  message: string;
-  testMode: boolean;
-  clientMessageId: string;
-  fileId: string;
-  assistant: string;
-}
 
 interface AcceptedMessage {
   /** False: the same client message started the turn before. */
@@ -27,10 +17,10 @@ interface AcceptedMessage {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ASSISTANT = /^(?:[\w-]{0,64}|@builder)$/;
 
-/** Stores a user's message as a turn. Throws a ChatRefusal when it cannot start. */
+/** Stores a user's message as a turn. Throws a refusal when it cannot start. */
 export async function acceptMessage(
   { turns }: Context,
-  sent: SentMessage,
+  sent: StartTurnRequest | SendMessageRequest,
   call: HandlerContext,
 ): Promise<AcceptedMessage> {
   const { chatId, message, testMode, clientMessageId, fileId, assistant } = sent;
@@ -62,7 +52,7 @@ export async function acceptMessage(
     case "forbidden":
       throw forbidden();
     case "busy":
-      throw new ChatRefusal("CHAT_BUSY", CHAT_BUSY_MESSAGE);
+      throw chatBusy();
     case "no-assistant":
       throw noAssistant(assistant);
     case "no-file":
@@ -70,11 +60,11 @@ export async function acceptMessage(
   }
 }
 
-function noAssistant(name: string): ChatRefusal {
-  if (name === "") return new ChatRefusal("NO_ASSISTANT", "This workspace has no default assistant.");
-  return new ChatRefusal("INVALID_PARAMETERS", "assistant: there is no such assistant");
+function noAssistant(name: string): ConnectError {
+  if (name === "") return refusal("NO_ASSISTANT", "This workspace has no default assistant.");
+  return refusal("INVALID_PARAMETERS", "assistant: there is no such assistant");
 }
 
-function noFile(): ChatRefusal {
-  return new ChatRefusal("INVALID_FILE", "file: there is no such file, or another message has used it");
+function noFile(): ConnectError {
+  return refusal("INVALID_FILE", "file: there is no such file, or another message has used it");
 }

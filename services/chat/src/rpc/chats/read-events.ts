@@ -5,23 +5,17 @@ import type { Context } from "../../context.ts";
 import { chatPage } from "../../reading/chat-page.ts";
 import { turnPage } from "../../reading/turn-page.ts";
 import { chatOf } from "./chat-of.ts";
-import { forbidden, rpcError } from "./refusals.ts";
 
 /** [CHAT-23] [CHAT-24] It only reads. */
 export const readEvents: Handler<Context, typeof ChatService.method.readEvents> = async (context, request, call) => {
   const { pool, turns, now } = context;
   const { chatId, position = create(EventPositionSchema) } = request;
   const chat = await turns.find(chatOf(call, chatId));
-  if (chat === "forbidden") throw forbidden();
   if (!chat) return { position, more: ReadMore.NOTHING };
   // Of a backup that was restored since, or invented: continues after the last event.
   if (position.afterEventId > chat.lastEventId) position.afterEventId = BigInt(chat.lastEventId);
-  try {
-    const page =
-      position.turn === "" ? await chatPage(pool, chat, position, now()) : await turnPage(pool, chat, position);
-    const { id, lastEventId, currentTurn } = chat;
-    return { chat: BigInt(id), ...page, lastEventId: BigInt(lastEventId), turnRunning: currentTurn !== null };
-  } catch (error) {
-    throw rpcError(error);
-  }
+  const page =
+    position.turn === "" ? await chatPage(pool, chat, position, now()) : await turnPage(pool, chat, position);
+  const { id, lastEventId, currentTurn } = chat;
+  return { chat: BigInt(id), ...page, lastEventId: BigInt(lastEventId), turnRunning: currentTurn !== null };
 };

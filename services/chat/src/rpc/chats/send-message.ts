@@ -9,31 +9,26 @@ import {
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
-import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../../domain/chat-error.ts";
+import { chatBusy } from "../../domain/chat-error.ts";
 import { readEvents } from "../../store/events.ts";
 import { findReply, type TurnProgress } from "../../store/turns/find.ts";
 import { acceptMessage } from "./accept-message.ts";
 import { chatOf } from "./chat-of.ts";
-import { rpcError } from "./refusals.ts";
 
 /** [CHAT-13] */
 export const sendMessage: Handler<Context, typeof ChatService.method.sendMessage> = async (context, request, call) => {
   const signal = AbortSignal.any([call.signal, context.stopping]);
-  try {
-    const { turn } = await acceptMessage(context, request, call);
-    const ended = await context.turns.untilEnded(turn, chatOf(call, request.chatId), signal);
-    if (!ended) throw signal.reason;
-    return await answerOf(context.pool, ended);
-  } catch (error) {
-    throw rpcError(error);
-  }
+  const { turn } = await acceptMessage(context, request, call);
+  const ended = await context.turns.untilEnded(turn, chatOf(call, request.chatId), signal);
+  if (!ended) throw signal.reason;
+  return answerOf(context.pool, ended);
 };
 
 const CHAT_RESET = { code: "CHAT_RESET", message: "The chat was reset before the answer was complete." };
 
 async function answerOf(db: Queryable, ended: TurnProgress): Promise<SendMessageResponse> {
   const { status, errorCode: code, errorMessage: message } = ended;
-  if (status === "refused") throw new ChatRefusal("CHAT_BUSY", CHAT_BUSY_MESSAGE);
+  if (status === "refused") throw chatBusy();
   if (status === "reset") return create(SendMessageResponseSchema, { error: CHAT_RESET });
   const receipt = await receiptOf(db, ended);
   if (code !== "") return create(SendMessageResponseSchema, { error: { code, message }, receipt });

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Context } from "../../context.ts";
-import { apiKeyContext } from "../../domain/api-key-context.ts";
+import { apiKeyContext } from "../../domain/model-server.ts";
 import type { ModelServer } from "../../store/model-servers.ts";
 
 /**

@@ -5,21 +5,12 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { nameViolation } from "../../domain/assistants/check-definition.ts";
-import type { ModelFault as Fault } from "../../domain/model-fault.ts";
 import { apiKeyViolation, modelViolation } from "../../domain/model-server.ts";
 import { tryModel } from "../../models/try-model.ts";
 import { findModelServers } from "../../store/model-servers.ts";
 import { refuseIf } from "../change.ts";
 import { providerOf } from "./model-message.ts";
 import { sealedKey } from "./sealed-key.ts";
-
-const FAULTS: Readonly<Record<Fault["setting"], ModelFault>> = {
-  address: ModelFault.ADDRESS,
-  "api-key": ModelFault.API_KEY,
-  model: ModelFault.MODEL,
-  tools: ModelFault.TOOLS,
-  other: ModelFault.OTHER,
-};
 
 /** The model is asked as a turn asks it. What the base URL breaks is a fault like others, and not an error of the call. */
 export const testModel: Handler<Context, typeof ModelService.method.testModel> = async (context, request, call) => {
@@ -37,5 +28,5 @@ export const testModel: Handler<Context, typeof ModelService.method.testModel> =
   const startedAt = performance.now();
   const fault = await tryModel(context.modelOf(workspaceId, [{ ...server, apiKey: key }]), call.signal);
   const durationMs = Math.round(performance.now() - startedAt);
-  return fault ? { fault: FAULTS[fault.setting], error: fault.message, durationMs } : { durationMs };
+  return { ...fault, durationMs };
 };

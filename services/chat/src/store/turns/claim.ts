@@ -1,13 +1,19 @@
-import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { lockDueGroups } from "@toolgate/postgres/fair-queue/lock";
-import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { Lane } from "../queue.ts";
+import { BUILDER_NAME } from "../../domain/assistants/builder.ts";
+import { MAX_MESSAGES } from "../../domain/turn.ts";
+import { toDefinition } from "../assistants.ts";
+import type { Budget } from "../budget.ts";
+import type { ModelServer } from "../model-servers.ts";
+import type { Lane, TurnQueue } from "../queue.ts";
+import { resetUpTo } from "../unfinished-resets.ts";
 import { LEASE_MS } from "./leases.ts";
-import { SOURCE_COLUMNS, SOURCE_JOINS, type SourceRow, sourcesOf, type TurnSources } from "./sources.ts";
 
-/** A turn that a worker holds from now on. */
+/** A turn that a worker holds from now on, and what it works with, as it is now. */
 export interface ClaimedTurn {
   id: string;
   /** The chat's row. */
@@ -38,7 +44,13 @@ export interface ClaimedTurn {
   createdAt: Date;
   startedAt: Date;
   firstEventId: number;
-  sources: TurnSources;
+  /** How many bytes `loadTurn` reads. */
+  bytes: number;
+  /** Undefined when it was deleted after the turn was accepted. */
+  definition: AssistantDefinition | undefined;
+  /** The definition's models that exist, in its order. */
+  servers: ModelServer[];
+  budget: Budget;
 }
 
 interface Claim {
@@ -47,13 +59,11 @@ interface Claim {
   full: boolean;
 }
 
-export type ClaimTurns = (now: Date, maxGroups: number) => Promise<Claim>;
-
 /** An item is in the queue until its turn ends; the lease that can expire is the turn's. */
 const NEVER = new Date("9999-01-01T00:00:00Z");
 
 /** Rows are locked in the order of their ids, as everywhere, so that no two transactions wait for each other. */
-const SELECT = `,
+const STARTED = `,
 picked as (
   select t.id, t.status from claimed join chat.turn t on t.id = claimed.item_id
   where t.status in ('ready', 'running') order by t.id for no key update of t
@@ -64,58 +74,84 @@ started as (
     attempts = t.attempts + 1, started_at = coalesce(t.started_at, $1)
   from picked where t.id = picked.id
   returning t.*, picked.status as before
-)
-select started.id, started.chat, c.chat_id as "chatId", started.number, started.workspace_id as "workspaceId", started.workspace,
-  started.lane, started.assistant, started.file_id as "fileId", started.test_mode as "testMode", started.read_only as "readOnly",
-  started.hop, started.user_id as "userId", started.request_id as "requestId", started.traceparent, started.lease_token as token,
-  started.attempts as attempt, started.before = 'running' as "takenOver", started.stop_requested as "stopRequested", started.created_at as "createdAt",
-  started.started_at as "startedAt", started.first_event_id as "firstEventId",
+)`;
+
+const BYTES = `(
+  select coalesce(sum(octet_length(newest.content)), 0) from (
+    select m.content from chat.message m
+    where m.chat = started.chat and m.event_id <= started.first_event_id and m.event_id > ${resetUpTo("started.chat")}
+    order by m.event_id desc limit ${MAX_MESSAGES}
+  ) newest
+) + (
+  select coalesce(sum(octet_length(s.content)), 0) from chat.step s where s.turn = started.id
+) + (
+  select coalesce(sum(octet_length(c.args) + octet_length(c.result)), 0) from chat.tool_call c where c.turn = started.id
+) + case when started.before = 'ready' then 0 else (
+  select coalesce(sum(octet_length(e.event)), 0) from chat.event e
+  where e.chat = started.chat and e.id > started.first_event_id and e.turn = started.id
+) end`;
+
+const SERVERS = `(
+  select coalesce(json_agg(json_build_object('name', m.name, 'provider', m.provider, 'baseUrl', m.base_url,
+    'model', m.model, 'readsFiles', m.reads_files, 'asksForUsage', m.asks_for_usage,
+    'thinksFirst', m.thinks_first, 'apiKey', encode(m.api_key, 'base64')) order by wanted.place), '[]')
+  from jsonb_array_elements_text(newest.definition -> 'models') with ordinality as wanted (name, place)
+  join chat.model m on m.workspace_id = started.workspace_id and m.name = wanted.name
+)`;
+
+/** Whose definition a turn uses: the builder assistant has none, and asks the models of the default assistant. */
+const ASSISTANT = `case when started.assistant <> '${BUILDER_NAME}' then started.assistant else (
+    select s.default_assistant from chat.settings s where s.workspace_id = started.workspace_id
+  ) end`;
+
+const CLAIM = `${STARTED}
+select started.id, started.chat, c.chat_id as "chatId", started.number, started.workspace_id as "workspaceId",
+  started.workspace, started.lane, started.assistant, started.file_id as "fileId", started.test_mode as "testMode",
+  started.read_only as "readOnly", started.hop, started.user_id as "userId", started.request_id as "requestId",
+  started.traceparent, started.lease_token as token, started.attempts as attempt,
+  started.before = 'running' as "takenOver", started.stop_requested as "stopRequested",
+  started.created_at as "createdAt", started.started_at as "startedAt", started.first_event_id as "firstEventId",
   coalesce((select f.size from chat.file f where f.id = started.file_id), 0) as "fileBytes",
-  ${SOURCE_COLUMNS}
+  (${BYTES})::bigint as bytes, newest.definition, newest.deleted, ${SERVERS} as servers,
+  coalesce((select tokens_per_day from chat.settings where workspace_id = started.workspace_id), 0)::bigint as "perDay",
+  coalesce((
+    select sum(input_tokens + output_tokens) from chat.usage
+    where workspace_id = started.workspace_id and day = ($1::timestamptz at time zone 'UTC')::date
+  ), 0)::bigint as used
 from started join chat.chat c on c.id = started.chat
-${SOURCE_JOINS}`;
+left join lateral (
+  select a.definition, a.deleted from chat.assistant a
+  where a.workspace_id = started.workspace_id and a.name = ${ASSISTANT} order by a.version desc limit 1
+) newest on true`;
 
 /**
  * Claims turns of a lane that may start, or that another worker has lost, together with what they need: one round trip
  * for all of them. A claim does not wait for the disk: it is on disk before anything that its worker commits later.
  */
-export function createClaimStore(pool: Pool, lane: Lane, queue: FairQueue): ClaimTurns {
-  const claim = prepareClaim(queue, { name: `claim_${lane}_turns`, text: SELECT });
-  return async (now, maxGroups) => {
-    const statements = [lockDueGroups(queue.tables, now, maxGroups), claim({ now, leaseUntil: NEVER })];
-    const [locked, claimed] = await pipelined(pool, statements);
-    const turns: ClaimedTurn[] = (claimed?.rows ?? []).map(toTurn);
-    const groups: number = locked?.rows[0].groups ?? 0;
-    return { turns, full: groups === maxGroups || (groups > 0 && turns.length === 0) };
+export async function claimTurns(pool: Pool, queue: TurnQueue, now: Date, maxGroups: number): Promise<Claim> {
+  const claim = prepareClaim(queue, { name: `claim_${queue.lane}_turns`, text: CLAIM });
+  const statements = [lockDueGroups(queue.tables, now, maxGroups), claim({ now, leaseUntil: NEVER })];
+  const [locked, claimed] = await pipelined(pool, statements);
+  const turns: ClaimedTurn[] = (claimed?.rows ?? []).map(toTurn);
+  const groups: number = locked?.rows[0].groups ?? 0;
+  return { turns, full: groups === maxGroups || (groups > 0 && turns.length === 0) };
+}
+
+type Row = Omit<ClaimedTurn, "definition" | "servers" | "budget"> &
+  Budget & {
+    definition: JsonValue | null;
+    deleted: boolean;
+    servers: (Omit<ModelServer, "apiKey"> & { apiKey: string | null })[];
   };
-}
 
-/** Claims the due turns of a workspace, in a transaction that has locked it and just added one. */
-export interface ClaimOfWorkspace {
-  statement(now: Date): Statement;
-  turnsOf(rows: readonly unknown[]): ClaimedTurn[];
-}
-
-export function createClaimOfWorkspace(lane: Lane, queue: FairQueue): ClaimOfWorkspace {
-  const claim = prepareClaim(queue, { name: `claim_${lane}_turns`, text: SELECT });
+function toTurn({ definition, deleted, servers, perDay, used, ...turn }: Row): ClaimedTurn {
   return {
-    statement: (now) => claim({ now, leaseUntil: NEVER }),
-    turnsOf: (rows) => (rows as Row[]).map(toTurn),
+    ...turn,
+    definition: toDefinition(turn.assistant, definition === null ? undefined : { definition, deleted }),
+    servers: servers.map(({ apiKey, ...server }) => ({
+      ...server,
+      apiKey: apiKey === null ? null : Buffer.from(apiKey, "base64"),
+    })),
+    budget: { perDay, used },
   };
-}
-
-type Row = Omit<ClaimedTurn, "sources"> & SourceRow;
-
-function toTurn(row: Row): ClaimedTurn {
-  const {
-    lastEventId: _1,
-    messages: _2,
-    definition: _3,
-    deleted: _4,
-    servers: _5,
-    perDay: _6,
-    used: _7,
-    ...turn
-  } = row;
-  return { ...turn, sources: sourcesOf(row) };
 }

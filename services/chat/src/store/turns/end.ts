@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { addParts } from "@toolgate/postgres/fair-queue/add";
-import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Ending } from "../../domain/turn.ts";
-import { type Lane, LOCK_TIMEOUT_MS, ONLY_MEMBER } from "../queue.ts";
+import { LOCK_TIMEOUT_MS, ONLY_MEMBER, type TurnQueue } from "../queue.ts";
 import type { HeldTurn } from "./leases.ts";
 
 export interface TurnEnd extends Ending {
@@ -37,16 +36,6 @@ export interface ReadyTurn {
   chat: number;
   lastEventId: number;
 }
-
-/** Ends a turn before a worker claims it. Undefined when one has. */
-export type StopReady = (
-  turn: ReadyTurn,
-  events: readonly Uint8Array[],
-  now: Date,
-) => Promise<{ next: NextTurn | undefined } | undefined>;
-
-/** Undefined when the worker no longer holds the turn: then nothing was written. */
-export type EndTurn = (end: TurnEnd, now: Date) => Promise<{ next: NextTurn | undefined } | undefined>;
 
 const END_TURN = `with valid as (
   select c.id as chat, t.id as turn, t.workspace_id
@@ -109,7 +98,7 @@ where id = $1 and status = 'ready'`;
 const FIND_END = `select t.id from chat.turn t
 where t.id = $1 and t.lease_token = $2 and t.status in ('completed', 'failed', 'stopped')`;
 
-function freeSlot(queue: FairQueue): string {
+function freeSlot(queue: TurnQueue): string {
   return `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, q.lease_until is not null as in_flight, q.attempt as next_attempt,
     null::timestamptz as next_due, null::boolean as failing, q.due_at as settled_at
@@ -120,7 +109,7 @@ ${settleParts(queue)}
 select count(*)::integer as items from settled`;
 }
 
-function queueNext(queue: FairQueue): string {
+function queueNext(queue: TurnQueue): string {
   return `with queued as (
   select t.id as item_id, t.workspace_id as group_id, ${ONLY_MEMBER}::bigint as member_id, $2::timestamptz as due_at,
     t.created_at
@@ -131,61 +120,66 @@ ${addParts(queue)}
 select count(*)::integer as added from queued`;
 }
 
+/** Undefined when the worker no longer holds the turn: then nothing was written. */
+type Ended = Promise<{ next: NextTurn | undefined } | undefined>;
+
 /**
  * Ends a turn in one transaction and one round trip: its last events, the answer, its slot in the queue, and the chat's
- * next turn, which may start now.
+ * next turn, which may start now. `first` comes before that in the transaction.
  */
-export function createEndTurn(pool: Pool, lane: Lane, queue: FairQueue): EndTurn {
-  const commit = createEnd(pool, lane, queue);
-  return (end, now) => commit(end, now, []);
+export async function endTurn(
+  pool: Pool,
+  queue: TurnQueue,
+  end: TurnEnd,
+  now: Date,
+  first: readonly Statement[] = [],
+): Ended {
+  const { turn, before, events, answer, error } = end;
+  const { lane, tables } = queue;
+  const after = before + events.length;
+  const values = [
+    turn.id,
+    turn.token,
+    before,
+    now,
+    events,
+    answer?.eventId ?? null,
+    answer?.html ?? "",
+    end.status,
+    after,
+    error?.code ?? "",
+    error?.message ?? "",
+    end.model,
+    end.inputTokens,
+    end.outputTokens,
+  ];
+  const statements = [
+    lockGroups(tables, [turn.workspaceId]),
+    { name: "lock_chat_row", text: "select id from chat.chat where id = $1 for no key update", values: [turn.chat] },
+    { name: "lock_turn", text: "select id from chat.turn where id = $1 for no key update", values: [turn.id] },
+    ...first,
+    { name: "end_turn", text: END_TURN, values },
+    { name: "find_end", text: FIND_END, values: [turn.id, turn.token] },
+    { name: `free_${lane}_slot`, text: freeSlot(queue), values: [turn.id] },
+    { name: `queue_next_${lane}_turn`, text: queueNext(queue), values: [turn.chat, now] },
+  ];
+  const results = await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });
+  const [ended, found] = results.slice(3 + first.length);
+  const [row] = ended?.rows ?? [];
+  if (found?.rows.length === 0) return undefined;
+  return { next: row?.id ? { id: row.id, eventId: after + 1, event: row.event } : undefined };
 }
 
-/** Stops turns that wait for a worker, in the same way and without one. */
-export function createStopReady(pool: Pool, lane: Lane, queue: FairQueue): StopReady {
-  const commit = createEnd(pool, lane, queue);
-  return ({ lastEventId, ...held }, events, now) => {
-    const turn = { ...held, token: randomUUID() };
-    const tokens = { model: "", inputTokens: 0, outputTokens: 0 };
-    const take = { name: "take_ready_turn", text: TAKE_READY, values: [turn.id, turn.token, now] };
-    return commit({ turn, before: lastEventId, events, status: "stopped", ...tokens }, now, [take]);
-  };
-}
-
-function createEnd(pool: Pool, lane: Lane, queue: FairQueue) {
-  const [freeText, nextText] = [freeSlot(queue), queueNext(queue)];
-  return async (end: TurnEnd, now: Date, first: readonly Statement[]): ReturnType<EndTurn> => {
-    const { turn, before, events } = end;
-    const after = before + events.length;
-    const values = [
-      turn.id,
-      turn.token,
-      before,
-      now,
-      events,
-      end.answer?.eventId ?? null,
-      end.answer?.html ?? "",
-      end.status,
-      after,
-      end.error?.code ?? "",
-      end.error?.message ?? "",
-      end.model,
-      end.inputTokens,
-      end.outputTokens,
-    ];
-    const statements = [
-      lockGroups(queue.tables, [turn.workspaceId]),
-      { name: "lock_chat_row", text: "select id from chat.chat where id = $1 for no key update", values: [turn.chat] },
-      { name: "lock_turn", text: "select id from chat.turn where id = $1 for no key update", values: [turn.id] },
-      ...first,
-      { name: "end_turn", text: END_TURN, values },
-      { name: "find_end", text: FIND_END, values: [turn.id, turn.token] },
-      { name: `free_${lane}_slot`, text: freeText, values: [turn.id] },
-      { name: `queue_next_${lane}_turn`, text: nextText, values: [turn.chat, now] },
-    ];
-    const results = await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });
-    const [ended, found] = results.slice(3 + first.length);
-    const [row] = ended?.rows ?? [];
-    if (found?.rows.length === 0) return undefined;
-    return { next: row?.id ? { id: row.id, eventId: after + 1, event: row.event } : undefined };
-  };
+/** Ends a turn that waits for a worker, in the same way and without one. Undefined when a worker has claimed it. */
+export function endReadyTurn(
+  pool: Pool,
+  queue: TurnQueue,
+  { lastEventId, ...ready }: ReadyTurn,
+  events: readonly Uint8Array[],
+  now: Date,
+): Ended {
+  const turn = { ...ready, token: randomUUID() };
+  const tokens = { model: "", inputTokens: 0, outputTokens: 0 };
+  const take = { name: "take_ready_turn", text: TAKE_READY, values: [turn.id, turn.token, now] };
+  return endTurn(pool, queue, { turn, before: lastEventId, events, status: "stopped", ...tokens }, now, [take]);
 }

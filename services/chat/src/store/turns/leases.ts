@@ -1,10 +1,9 @@
-import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
-import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import type { Pool } from "@toolgate/postgres/pool";
-import { type Lane, LOCK_TIMEOUT_MS } from "../queue.ts";
+import { LOCK_TIMEOUT_MS, type TurnQueue } from "../queue.ts";
 
 /** Another worker may take over a turn when its lease has not been renewed for this long. */
 export const LEASE_MS = 10_000;
@@ -36,7 +35,7 @@ export async function renewLeases(
 }
 
 /** The turns return to the queue: `chosen` is a CTE (id, attempts) of turns that no worker may write to any more. */
-function requeue(queue: FairQueue, chosen: string): string {
+function requeue(queue: TurnQueue, chosen: string): string {
   return `with chosen as (${chosen}),
 requeued as (
   update chat.turn t set lease_token = null, lease_until = null, attempts = chosen.attempts
@@ -57,46 +56,31 @@ const EXPIRED = `select id, attempts from chat.turn
 where id = any($2::uuid[]) and status = 'running' and lease_until < $1
 order by id for no key update skip locked`;
 
-const RELEASED = `select t.id, t.attempts - 1 as attempts
-from unnest($1::uuid[], $2::uuid[]) as h (id, token) join chat.turn t on t.id = h.id
-where t.lease_token = h.token and t.status = 'running' order by t.id for no key update of t`;
+const RELEASED = `select id, attempts - 1 as attempts from chat.turn
+where id = $1 and lease_token = $2 and status = 'running' for no key update`;
 
 const FIND_EXPIRED = `select id, workspace_id as "workspaceId" from chat.turn
 where status = 'running' and lane = $2 and lease_until < $1 order by lease_until limit ${MAX_EXPIRED}`;
 
-export interface LeaseStore {
-  /** Lets other workers claim the turns with expired leases, except those of locked queues. Resolves with how many. */
-  expire(now: Date): Promise<number>;
-  /** Hands over turns that this worker holds; this does not count as an attempt. */
-  release(turns: readonly HeldTurn[]): Promise<void>;
+/** Lets other workers claim the turns with expired leases, except those of locked queues. Resolves with how many. */
+export async function expireLeases(pool: Pool, queue: TurnQueue, now: Date): Promise<number> {
+  const { lane, tables } = queue;
+  const { rows } = await pool.query({ name: "find_expired_turns", text: FIND_EXPIRED, values: [now, lane] });
+  const turns: { id: string; workspaceId: string }[] = rows;
+  if (turns.length === 0) return 0;
+  let expired = 0;
+  const workspaces = [...new Set(turns.map(({ workspaceId }) => workspaceId))];
+  await inUnlockedGroups(workspaces, async (some, lockTimeoutMs) => {
+    const ids = turns.filter(({ workspaceId }) => some.includes(workspaceId)).map(({ id }) => id);
+    const expire = { name: `expire_${lane}_turns`, text: requeue(queue, EXPIRED), values: [now, ids] };
+    const results = await pipelined(pool, [lockGroups(tables, some), expire], { lockTimeoutMs });
+    expired += results.at(-1)?.rows[0].turns ?? 0;
+  });
+  return expired;
 }
 
-export function createLeaseStore(pool: Pool, lane: Lane, queue: FairQueue): LeaseStore {
-  const statement = (name: string, text: string, values: unknown[]): Statement => ({
-    name: `${name}_${lane}_turns`,
-    text,
-    values,
-  });
-  const [expireText, releaseText] = [requeue(queue, EXPIRED), requeue(queue, RELEASED)];
-  const groupsOf = (turns: readonly { workspaceId: string }[]) => [...new Set(turns.map((turn) => turn.workspaceId))];
-  return {
-    async expire(now) {
-      const { rows } = await pool.query(statement("find_expired", FIND_EXPIRED, [now, lane]));
-      const turns: { id: string; workspaceId: string }[] = rows;
-      if (turns.length === 0) return 0;
-      let expired = 0;
-      await inUnlockedGroups(groupsOf(turns), async (some, lockTimeoutMs) => {
-        const ids = turns.filter(({ workspaceId }) => some.includes(workspaceId)).map(({ id }) => id);
-        const statements = [lockGroups(queue.tables, some), statement("expire", expireText, [now, ids])];
-        const results = await pipelined(pool, statements, { lockTimeoutMs });
-        expired += results.at(-1)?.rows[0].turns ?? 0;
-      });
-      return expired;
-    },
-    async release(turns) {
-      const values = [turns.map(({ id }) => id), turns.map(({ token }) => token)];
-      const statements = [lockGroups(queue.tables, groupsOf(turns)), statement("release", releaseText, values)];
-      await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });
-    },
-  };
+/** Hands over a turn that this worker holds; this does not count as an attempt. */
+export async function releaseTurn(pool: Pool, queue: TurnQueue, { id, token, workspaceId }: HeldTurn): Promise<void> {
+  const release = { name: `release_${queue.lane}_turn`, text: requeue(queue, RELEASED), values: [id, token] };
+  await pipelined(pool, [lockGroups(queue.tables, [workspaceId]), release], { lockTimeoutMs: LOCK_TIMEOUT_MS });
 }

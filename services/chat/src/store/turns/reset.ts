@@ -1,11 +1,10 @@
-import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
-import { LOCK_TIMEOUT_MS } from "../queue.ts";
+import { LOCK_TIMEOUT_MS, type TurnQueue } from "../queue.ts";
 
-export interface ResetRequest {
+interface ResetRequest {
   workspaceId: string;
   chatId: string;
   owner: string;
@@ -17,8 +16,6 @@ export interface ResetRequest {
 export type ResetOutcome =
   | { kind: "forbidden" | "unknown" }
   | { kind: "reset"; chat: number; current?: { turn: string; doneId: number }; endedTurns: string[] };
-
-export type ResetStore = (request: ResetRequest, now: Date) => Promise<ResetOutcome>;
 
 const LOCK_CHAT = "select id from chat.chat where workspace_id = $1 and chat_id = $2 for no key update";
 const LOCK_OPEN_TURNS = `select t.id from chat.chat c join chat.turn t on t.chat = c.id
@@ -57,7 +54,7 @@ select target.id as chat, owned.id is not null as owned, owned.current_turn as t
 from target left join owned on true`;
 
 /** Only a chat's current turn is in the queue. */
-function freeSlot(queue: FairQueue): string {
+function freeSlot(queue: TurnQueue): string {
   return `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, q.lease_until is not null as in_flight, q.attempt as next_attempt,
     null::timestamptz as next_due, null::boolean as failing, q.due_at as settled_at
@@ -73,21 +70,23 @@ select count(*)::integer as items from settled`;
  * What is hidden is deleted later (`unfinished-resets.ts`), so that the queue's lock is held for milliseconds however long
  * the chat is. `queue` is the one of the lane chat: only users reset chats.
  */
-export function createResetStore(pool: Pool, queue: FairQueue): ResetStore {
-  const freeText = freeSlot(queue);
-  return async ({ workspaceId, chatId, owner, doneEvent }, now) => {
-    const statements = [
-      lockGroups(queue.tables, [workspaceId]),
-      { name: "lock_chat", text: LOCK_CHAT, values: [workspaceId, chatId] },
-      { name: "lock_open_turns", text: LOCK_OPEN_TURNS, values: [workspaceId, chatId, owner] },
-      { name: "free_reset_slot", text: freeText, values: [workspaceId, chatId, owner] },
-      { name: "reset_chat", text: RESET, values: [workspaceId, chatId, owner, now, doneEvent] },
-    ];
-    const results = await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });
-    const [row] = results.at(-1)?.rows ?? [];
-    if (!row) return { kind: "unknown" };
-    if (!row.owned) return { kind: "forbidden" };
-    const current = row.turn && { turn: row.turn, doneId: row.doneId };
-    return { kind: "reset", chat: row.chat, ...(current && { current }), endedTurns: row.ended };
-  };
+export async function resetChat(
+  pool: Pool,
+  queue: TurnQueue,
+  { workspaceId, chatId, owner, doneEvent }: ResetRequest,
+  now: Date,
+): Promise<ResetOutcome> {
+  const statements = [
+    lockGroups(queue.tables, [workspaceId]),
+    { name: "lock_chat", text: LOCK_CHAT, values: [workspaceId, chatId] },
+    { name: "lock_open_turns", text: LOCK_OPEN_TURNS, values: [workspaceId, chatId, owner] },
+    { name: "free_reset_slot", text: freeSlot(queue), values: [workspaceId, chatId, owner] },
+    { name: "reset_chat", text: RESET, values: [workspaceId, chatId, owner, now, doneEvent] },
+  ];
+  const results = await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });
+  const [row] = results.at(-1)?.rows ?? [];
+  if (!row) return { kind: "unknown" };
+  if (!row.owned) return { kind: "forbidden" };
+  const current = row.turn && { turn: row.turn, doneId: row.doneId };
+  return { kind: "reset", chat: row.chat, ...(current && { current }), endedTurns: row.ended };
 }

@@ -1,14 +1,12 @@
 import { addParts } from "@toolgate/postgres/fair-queue/add";
-import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
-import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import { BUILDER_NAME } from "../../domain/assistants/builder.ts";
 import { BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
 import { MAX_WAITING_TURNS, type TurnStatus } from "../../domain/turn.ts";
 import { FILE_RETENTION } from "../files.ts";
-import { type Lane, LOCK_TIMEOUT_MS, ONLY_MEMBER } from "../queue.ts";
-import { type ClaimedTurn, createClaimOfWorkspace } from "./claim.ts";
+import { type Lane, LOCK_TIMEOUT_MS, ONLY_MEMBER, type TurnQueue } from "../queue.ts";
 
 /** A user's message to answer. */
 export interface NewTurn {
@@ -129,56 +127,31 @@ select target.id as chat, target.owner = $3 as owned, exists (select from assist
   coalesce(added.first_event_id, earlier.first_event_id) as "firstEventId", earlier.id is not null as joined
 from target left join added on true left join earlier on true`;
 
-function queueTurn(queue: FairQueue, lane: Lane): string {
+function queueTurn(queue: TurnQueue): string {
   return `with queued as (
   select t.id as item_id, t.workspace_id as group_id, ${ONLY_MEMBER}::bigint as member_id,
     t.created_at as due_at, t.created_at
-  from chat.turn t where t.id = $1 and t.status = 'ready' and t.lane = '${lane}'
+  from chat.turn t where t.id = $1 and t.status = 'ready' and t.lane = '${queue.lane}'
 ),
 ${addParts(queue)}
 select count(*)::integer as added from queued`;
 }
 
 /**
- * `onClaimed`: claims the turn as well, and others of the workspace that are due, for a worker in this process. It is called
- * while the commit is under way.
- */
-export type StartStore = (
-  turn: NewTurn,
-  now: Date,
-  options?: { onClaimed?: ((claimed: ClaimedTurn[]) => void) | undefined },
-) => Promise<{ outcome: StartOutcome; claimed: ClaimedTurn[] }>;
-
-/**
  * Adds a turn to a chat, which is created if it is new, in one transaction and one round trip. It may start immediately
  * if the chat has no other turn; otherwise it waits, and the user's message joins the chat when it may start.
  */
-export function createStartStore(pool: Pool, lane: Lane, queue: FairQueue): StartStore {
-  const queueText = queueTurn(queue, lane);
-  const claimOf = createClaimOfWorkspace(lane, queue);
-  return async (turn, now, { onClaimed } = {}) => {
-    const { workspaceId, chatId, owner } = turn;
-    const statements: Statement[] = [
-      ...makeAndLockGroups(queue.tables, [workspaceId]),
-      { name: "make_chat", text: MAKE_CHAT, values: [workspaceId, chatId, owner, now] },
-      { name: "lock_chat", text: LOCK_CHAT, values: [workspaceId, chatId] },
-      { name: "add_turn", text: ADD_TURN, values: addValues(turn, now) },
-      { name: `queue_${lane}_turn`, text: queueText, values: [turn.id] },
-    ];
-    const added = statements.length - 2;
-    let claimed: ClaimedTurn[] = [];
-    if (onClaimed) statements.push(claimOf.statement(now));
-    const results = await pipelined(pool, statements, {
-      lockTimeoutMs: LOCK_TIMEOUT_MS,
-      ...(onClaimed && {
-        onResults(found) {
-          claimed = claimOf.turnsOf(found.at(-1)?.rows ?? []);
-          if (claimed.length > 0) onClaimed(claimed);
-        },
-      }),
-    });
-    return { outcome: outcomeOf(results[added]?.rows[0], turn), claimed };
-  };
+export async function startTurn(pool: Pool, queue: TurnQueue, turn: NewTurn, now: Date): Promise<StartOutcome> {
+  const { workspaceId, chatId, owner } = turn;
+  const statements = [
+    ...makeAndLockGroups(queue.tables, [workspaceId]),
+    { name: "make_chat", text: MAKE_CHAT, values: [workspaceId, chatId, owner, now] },
+    { name: "lock_chat", text: LOCK_CHAT, values: [workspaceId, chatId] },
+    { name: "add_turn", text: ADD_TURN, values: addValues(turn, now) },
+    { name: `queue_${queue.lane}_turn`, text: queueTurn(queue), values: [turn.id] },
+  ];
+  const results = await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });
+  return outcomeOf(results.at(-2)?.rows[0], turn);
 }
 
 function addValues(turn: NewTurn, now: Date): unknown[] {

@@ -1,6 +1,5 @@
 import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
-import { conversationOf } from "../../domain/conversation.ts";
-import { instructionsFor } from "../../domain/instructions.ts";
+import { conversationOf, instructionsFor } from "../../domain/conversation.ts";
 import { type CallRecord, type Ending, MAX_STEPS, type Step } from "../../domain/turn.ts";
 import { type Model, ModelError, type ModelFile } from "../../models/model.ts";
 import type { Budget } from "../../store/budget.ts";

@@ -2,20 +2,6 @@ import { messageEvent } from "../../domain/chat-event.ts";
 import { HtmlSanitizer } from "../../html/sanitizer.ts";
 import type { TurnLog } from "./turn-log.ts";
 
-/** The HTML of one step of the model, as it streams. */
-export interface Answer {
-  /** What was streamed so far. */
-  readonly html: string;
-  /** It has reached its maximum length; further text is dropped. */
-  readonly full: boolean;
-  /** Takes the model's next text. Waits while too much of it is not stored yet. */
-  push(text: string): Promise<void>;
-  /** Closes what is open, and resolves once everything is stored. */
-  end(): Promise<void>;
-  /** As `end`, but leaves open what is open: another worker continues. */
-  leave(): Promise<void>;
-}
-
 interface AnswerOptions {
   log: TurnLog;
   now: () => Date;
@@ -38,7 +24,10 @@ const GROWTH = 8;
 /** Least text that is sanitized together, also when less fits: what adds nothing would cost a step for each character. */
 const MIN_PIECE_CHARACTERS = 16;
 
-export function createAnswer({ log, now, streamed, separator, maxCharacters, onFirst }: AnswerOptions): Answer {
+export type Answer = ReturnType<typeof createAnswer>;
+
+/** The HTML of one step of the model, as it streams. */
+export function createAnswer({ log, now, streamed, separator, maxCharacters, onFirst }: AnswerOptions) {
   const sanitizer = new HtmlSanitizer();
   let html = streamed;
   sanitizer.push(streamed);
@@ -95,13 +84,16 @@ export function createAnswer({ log, now, streamed, separator, maxCharacters, onF
   }
 
   return {
-    get html() {
+    /** What was streamed so far. */
+    get html(): string {
       return html;
     },
-    get full() {
+    /** It has reached its maximum length; further text is dropped. */
+    get full(): boolean {
       return html.length >= maxCharacters;
     },
-    async push(text) {
+    /** Takes the model's next text. Waits while too much of it is not stored yet. */
+    async push(text: string): Promise<void> {
       if (failure) throw failure;
       const isFirst = html === "";
       addUntilFull(text);
@@ -109,10 +101,12 @@ export function createAnswer({ log, now, streamed, separator, maxCharacters, onF
       if (isFirst && html !== "") store();
       else if (collected !== "" && !writing) timer ??= setTimeout(store, COLLECT_MS);
     },
-    async end() {
+    /** Closes what is open, and resolves once everything is stored. */
+    async end(): Promise<void> {
       add(sanitizer.end());
       await storeAll();
     },
+    /** As `end`, but leaves open what is open: another worker continues. */
     leave: storeAll,
   };
 }

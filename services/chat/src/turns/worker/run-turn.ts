@@ -2,26 +2,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { CallBuilderTool } from "../../clients/builder-tools.ts";
+import type { DescribeTools } from "../../clients/describe-tools.ts";
 import type { ModelOf } from "../../clients/models.ts";
 import { BUILDER_NAME } from "../../domain/assistants/builder.ts";
 import { BUILDER_TOOLS } from "../../domain/assistants/builder-tools.ts";
 import { isReleasedForHooks, runsReadOnlyForHooks } from "../../domain/assistants/exposure.ts";
 import { type Ending, INTERNAL, MAX_ATTEMPTS } from "../../domain/turn.ts";
-import type { ModelFile, ModelTool } from "../../models/model.ts";
+import type { Files } from "../../files/files.ts";
 import { readBudget } from "../../store/budget.ts";
-import type { Lane } from "../../store/queue.ts";
+import type { TurnQueues } from "../../store/queue.ts";
 import type { ClaimedTurn } from "../../store/turns/claim.ts";
-import type { EndTurn } from "../../store/turns/end.ts";
-import { type LoadedTurn, loadTurn, loadTurnToEnd } from "../../store/turns/load.ts";
-import { sizeOfTurn } from "../../store/turns/size.ts";
+import { type LoadedTurn, loadTurn } from "../../store/turns/load.ts";
 import type { TurnWrite } from "../../store/turns/write.ts";
-import type { PublishEvents } from "../live-events.ts";
-import type { AnnounceTurns } from "../subjects.ts";
+import type { InQueue } from "../queue-slots.ts";
+import type { Signals } from "../signals.ts";
 import { answerTurn } from "./answer-turn.ts";
-import { endTurn } from "./end-turn.ts";
+import { endRunningTurn } from "./end-turn.ts";
 import type { LargeTurns, TurnSize } from "./large-turns.ts";
-import { createRunningTurn, type RunningTurn } from "./running-turn.ts";
-import { callsOfTools, type RunTool } from "./tools.ts";
+import type { RunningTurn } from "./running-turn.ts";
+import { callTool, type RunTool } from "./tools.ts";
 import { type TurnControl, TurnLeft } from "./turn-control.ts";
 import { createTurnLog } from "./turn-log.ts";
 
@@ -29,20 +28,23 @@ import { createTurnLog } from "./turn-log.ts";
 export interface TurnDependencies {
   pool: Pool;
   queuePool: Pool;
+  queues: TurnQueues;
+  inQueue: InQueue;
   writer: Pick<GroupCommit<TurnWrite>, "add">;
-  publish: PublishEvents;
-  announceTurns: AnnounceTurns;
-  endTurn: Readonly<Record<Lane, EndTurn>>;
+  signals: Signals;
   largeTurns: LargeTurns;
   runTool: RunTool;
-  describeTools(workspaceId: string, names: readonly string[]): Promise<ModelTool[]>;
-  /** Makes the calls of the builder assistant. */
+  describeTools: DescribeTools;
   callBuilderTool: CallBuilderTool;
   modelOf: ModelOf;
-  /** The files of the turn's message; those without data are for models that read none. */
-  readFiles(turn: ClaimedTurn, withData: boolean): Promise<ModelFile[]>;
+  files: Pick<Files, "read">;
   now: () => Date;
   onError: (error: unknown) => void;
+}
+
+interface Answered {
+  ending: Ending;
+  suggestions: readonly string[];
 }
 
 const RETRY_MS = 250;
@@ -52,54 +54,47 @@ const NOT_RELEASED: Ending = {
   error: { code: "NOT_RELEASED", message: "The assistant is not released for hooks." },
 };
 
-/**
- * Runs a claimed turn to its end, or until its control says to leave it. Writes nothing before `stored`, the end of the
- * claim's commit. Never rejects.
- */
-export async function runTurn(
-  deps: TurnDependencies,
-  claimed: ClaimedTurn,
-  control: TurnControl,
-  stored: Promise<void>,
-): Promise<void> {
+/** Runs a claimed turn to its end, or until its control says to leave it. Never rejects. */
+export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, control: TurnControl): Promise<void> {
   using size = deps.largeTurns.of(claimed.workspaceId);
-  const loaded = claimed.sources.loaded ?? (await loadWithRetries(deps, claimed, { control, size, stored }));
+  const loaded = await loadWithRetries(deps, claimed, { control, size });
   if (!loaded) return;
-  const { publish, writer, onError, now } = deps;
-  const log = createTurnLog({ turn: claimed, start: loaded, stored, control, writer, publish, onError });
-  const turn = createRunningTurn(claimed, loaded, { control, log, size });
-  let result: { ending: Ending; suggestions: readonly string[] };
+  const log = createTurnLog(deps, { turn: claimed, start: loaded, control });
+  const turn: RunningTurn = {
+    ...loaded,
+    claimed,
+    control,
+    log,
+    size,
+    tools: [],
+    calls: new Map(loaded.calls.map((call) => [call.id, call])),
+    uncounted: { inputTokens: 0, outputTokens: 0 },
+  };
+  let answered: Answered;
   try {
-    result = await answer(deps, turn, loaded);
+    answered = await answer(deps, turn, loaded);
   } catch (error) {
     const { left } = control;
     if (left === "lost" || left === "hand-over") return;
-    if (left === undefined && !(error instanceof TurnLeft)) onError(error);
-    result = { ending: left === "stop" ? { status: "stopped" } : INTERNAL, suggestions: [] };
+    if (left === undefined && !(error instanceof TurnLeft)) deps.onError(error);
+    answered = ended(left === "stop" ? { status: "stopped" } : INTERNAL);
   }
-  const onNext = () => deps.announceTurns(claimed.lane);
-  const commit = deps.endTurn[claimed.lane];
-  await endTurn({ endTurn: commit, publish, onNext, now, onError }, turn, result.ending, result.suggestions);
+  await endRunningTurn(deps, turn, answered.ending, answered.suggestions);
 }
 
-/** Loads the turn, again after a failure. Undefined when it was not stored, or is left before it is loaded. */
+/** Loads the turn, again after a failure. Undefined when it is left before it is loaded. */
 async function loadWithRetries(
   { queuePool, onError }: TurnDependencies,
   claimed: ClaimedTurn,
-  { control, size, stored }: { control: TurnControl; size: TurnSize; stored: Promise<void> },
+  { control, size }: { control: TurnControl; size: TurnSize },
 ): Promise<LoadedTurn | undefined> {
-  // Before that, other connections see neither the turn nor its message.
-  await stored;
-  let bytes: number | undefined;
+  let hasPlace = false;
   for (;;) {
     try {
       const onlyEnds = control.left === "stop" || claimed.stopRequested || claimed.attempt > MAX_ATTEMPTS;
-      if (onlyEnds) return await loadTurnToEnd(queuePool, claimed);
-      if (bytes === undefined) {
-        bytes = await sizeOfTurn(queuePool, claimed);
-        await size.add(bytes, control.signal);
-      }
-      return await loadTurn(queuePool, claimed);
+      if (!onlyEnds && !hasPlace) await size.add(claimed.bytes, control.signal);
+      hasPlace = true;
+      return await loadTurn(queuePool, claimed, { onlyEnds });
     } catch (error) {
       if (!(error instanceof TurnLeft)) {
         onError(error);
@@ -110,42 +105,41 @@ async function loadWithRetries(
   }
 }
 
-async function answer(
-  deps: TurnDependencies,
-  turn: RunningTurn,
-  loaded: LoadedTurn,
-): Promise<{ ending: Ending; suggestions: readonly string[] }> {
+async function answer(deps: TurnDependencies, turn: RunningTurn, { messages }: LoadedTurn): Promise<Answered> {
   const { pool, now } = deps;
   const { claimed, control, size } = turn;
-  const { workspaceId } = claimed;
-  const { definition, servers, budget } = claimed.sources;
+  const { workspaceId, definition, servers, budget } = claimed;
   control.signal.throwIfAborted();
-  if (claimed.stopRequested) return { ending: { status: "stopped" }, suggestions: [] };
-  if (claimed.attempt > MAX_ATTEMPTS) return { ending: INTERNAL, suggestions: [] };
+  if (claimed.stopRequested) return ended({ status: "stopped" });
+  if (claimed.attempt > MAX_ATTEMPTS) return ended(INTERNAL);
   if (claimed.lane === "hook") {
     // [IN-58] Its assistant may have been changed since the turn was added.
-    if (!isReleasedForHooks(definition)) return { ending: NOT_RELEASED, suggestions: [] };
+    if (!isReleasedForHooks(definition)) return ended(NOT_RELEASED);
     claimed.readOnly ||= runsReadOnlyForHooks(definition);
   }
-  if (!definition) return { ending: INTERNAL, suggestions: [] };
-  if (definition.models.length > 0 && servers.length === 0) return { ending: INTERNAL, suggestions: [] };
+  if (!definition) return ended(INTERNAL);
+  if (definition.models.length > 0 && servers.length === 0) return ended(INTERNAL);
   const readsFiles = servers.some((server) => server.readsFiles);
   await size.add(readsFiles ? claimed.fileBytes : 0, control.signal);
   const isBuilder = claimed.assistant === BUILDER_NAME;
   const [tools, files] = await Promise.all([
     definition.tools.length > 0 ? deps.describeTools(workspaceId, definition.tools) : [],
-    claimed.fileId === null ? [] : deps.readFiles(claimed, readsFiles),
+    claimed.fileId === null ? [] : deps.files.read(claimed.fileId, { withData: readsFiles }),
   ]);
   turn.tools = isBuilder ? BUILDER_TOOLS : tools;
   const ending = await answerTurn(turn, {
     definition,
     model: deps.modelOf(workspaceId, servers, isBuilder),
-    messages: loaded.messages,
+    messages,
     files,
-    makeCall: isBuilder ? ({ claimed: by }, call) => deps.callBuilderTool(by, call) : callsOfTools(deps.runTool),
+    makeCall: (call) => (isBuilder ? deps.callBuilderTool(claimed, call) : callTool(deps.runTool, turn, call)),
     budget,
     readBudget: () => readBudget(pool, workspaceId, now()),
     now,
   });
   return { ending, suggestions: definition.suggestions };
+}
+
+function ended(ending: Ending): Answered {
+  return { ending, suggestions: [] };
 }

@@ -62,13 +62,7 @@ async function readAnswer(
   const streamedBefore = answer.html.length;
   let argsCharacters = 0;
   let started = false;
-  let isCounted = false;
-  turn.uncounted = { inputTokens: 0, outputTokens: 0 };
-  function count(inputTokens: number, outputTokens: number): void {
-    turn.uncounted = { inputTokens, outputTokens };
-    turn.inputTokens += inputTokens;
-    turn.outputTokens += outputTokens;
-  }
+  let usage = { inputTokens: 0, outputTokens: 0 };
   const calls: StepCall[] = [];
   try {
     for await (const event of events) {
@@ -83,20 +77,19 @@ async function readAnswer(
         const extra = { ...event.extra, id: event.id };
         calls.push({ id, tool: toolName(event.name), args: event.args.replaceAll("\0", ""), extra });
       }
-      if (event.kind === "finished") {
-        const { inputTokens, outputTokens } = event.usage;
-        isCounted = inputTokens > 0 || outputTokens > 0;
-        count(inputTokens, outputTokens);
-      }
+      if (event.kind === "finished") usage = event.usage;
       if (answer.full || answer.html.length + argsCharacters > MAX_ANSWER_CHARACTERS) return [];
     }
     return calls;
   } finally {
     // An answer that was cut has been paid for as well, and one whose server does not count.
-    if (started && !isCounted) {
+    if (started && usage.inputTokens + usage.outputTokens === 0) {
       const answered = answer.html.length - streamedBefore + argsCharacters;
-      count(estimateTokens(step.requestCharacters()), estimateTokens(answered));
+      usage = { inputTokens: tokensOf(step.requestCharacters()), outputTokens: tokensOf(answered) };
     }
+    turn.uncounted = usage;
+    turn.inputTokens += usage.inputTokens;
+    turn.outputTokens += usage.outputTokens;
   }
 }
 
@@ -113,7 +106,8 @@ function charactersOf({ instructions, messages, tools }: ModelRequest): number {
   return characters;
 }
 
-function estimateTokens(characters: number): number {
+/** About so many. */
+function tokensOf(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 

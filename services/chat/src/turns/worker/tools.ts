@@ -12,7 +12,7 @@ import type { RunningTurn } from "./running-turn.ts";
 export type RunTool = Call<RunRequest, RunResponse>;
 
 /** Makes a call that the model asks for, and says how it ended. */
-export type MakeCall = (turn: RunningTurn, call: StepCall) => Promise<CallOutcome>;
+export type MakeCall = (call: StepCall) => Promise<CallOutcome>;
 
 /** The time that the service registry allows for a run. */
 const RUN_TIMEOUT_MS = 75_000;
@@ -48,7 +48,7 @@ async function makeOne(turn: RunningTurn, make: MakeCall, step: number, call: St
   control.signal.throwIfAborted();
   // Committed before the tool runs, so that no other worker runs it again.
   await log.append({ events: [toolStartEvent(call)], calls: [record] });
-  await finish(turn, record, await make(turn, call));
+  await finish(turn, record, await make(call));
 }
 
 function refusalOf({ tools, calls }: RunningTurn, call: StepCall): string | undefined {
@@ -68,16 +68,8 @@ async function finish(turn: RunningTurn, record: CallRecord, { proposalId, ...ou
 /** Failures of the platform before the run began. */
 const NOT_STARTED: ReadonlySet<Code> = new Set([Code.InvalidArgument, Code.ResourceExhausted, Code.Aborted]);
 
-/** Runs tools of the workspace. */
-export function callsOfTools(run: RunTool): MakeCall {
-  return ({ claimed, control }, call) => outcomeOfRun({ claimed, control }, run, call);
-}
-
-async function outcomeOfRun(
-  { claimed, control }: Pick<RunningTurn, "claimed" | "control">,
-  run: RunTool,
-  call: StepCall,
-): Promise<CallOutcome> {
+/** Runs a tool of the workspace. */
+export async function callTool(run: RunTool, { claimed, control }: RunningTurn, call: StepCall): Promise<CallOutcome> {
   const { chatId, userId, testMode, hop, readOnly, workspaceId, workspace } = claimed;
   const request = create(RunRequestSchema, {
     workspaceId,

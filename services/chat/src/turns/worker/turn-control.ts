@@ -1,5 +1,5 @@
 /** Why a worker leaves a turn before its end. */
-export type LeaveReason =
+type LeaveReason =
   /** The user stopped it, or the chat was reset. */
   | "stop"
   /** Another worker has it, or may have it soon. */
@@ -18,20 +18,10 @@ export class TurnLeft extends Error {
   }
 }
 
-/** How a running turn is told to end early. */
-export interface TurnControl {
-  /** Fires with a TurnLeft when the turn's work must be cut now. */
-  readonly signal: AbortSignal;
-  /** The first reason that was given for cutting the work. */
-  readonly left: LeaveReason | undefined;
-  leave(reason: "stop" | "lost"): void;
-  /** Hands the turn over as soon as no tool is running, because the outcome of a tool that is cut would not be known. */
-  handOver(): void;
-  /** Runs tools; a hand-over waits for them. */
-  whileToolsRun<T>(work: () => Promise<T>): Promise<T>;
-}
+export type TurnControl = ReturnType<typeof createTurnControl>;
 
-export function createTurnControl(): TurnControl {
+/** How a running turn is told to end early. */
+export function createTurnControl() {
   const controller = new AbortController();
   let left: LeaveReason | undefined;
   let handingOver = false;
@@ -42,16 +32,20 @@ export function createTurnControl(): TurnControl {
     controller.abort(new TurnLeft(left));
   }
   return {
+    /** Fires with a TurnLeft when the turn's work must be cut now. */
     signal: controller.signal,
-    get left() {
+    /** The first reason that was given for cutting the work. */
+    get left(): LeaveReason | undefined {
       return left;
     },
-    leave: abort,
-    handOver() {
+    leave: (reason: "stop" | "lost"): void => abort(reason),
+    /** Hands the turn over as soon as no tool is running, because the outcome of a tool that is cut would not be known. */
+    handOver(): void {
       handingOver = true;
       if (!toolsRun) abort("hand-over");
     },
-    async whileToolsRun(work) {
+    /** Runs tools; a hand-over waits for them. */
+    async whileToolsRun<T>(work: () => Promise<T>): Promise<T> {
       toolsRun = true;
       try {
         return await work();

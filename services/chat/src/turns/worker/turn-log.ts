@@ -2,55 +2,46 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import { ChatEventSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import { storedEvent } from "../../domain/chat-event.ts";
-import type { CallRecord, EventBody } from "../../domain/turn.ts";
+import { type EventBody, storedEvent } from "../../domain/chat-event.ts";
+import type { CallRecord } from "../../domain/turn.ts";
 import type { ClaimedTurn } from "../../store/turns/claim.ts";
 import type { StepWrite } from "../../store/turns/journal.ts";
 import type { TurnWrite } from "../../store/turns/write.ts";
-import type { PublishEvents } from "../live-events.ts";
+import type { Signals } from "../signals.ts";
 import { type TurnControl, TurnLeft } from "./turn-control.ts";
 
 /** What is added to a turn together. */
-export interface Entry {
+interface Entry {
   events?: readonly EventBody[];
   calls?: readonly CallRecord[];
   step?: StepWrite;
 }
 
-/**
- * What one running turn writes, in order. Everything that is appended while a write is under way becomes the next write.
- * Events are published once they are committed.
- */
-export interface TurnLog {
-  /** The id of the chat's last event. */
-  readonly lastEventId: number;
-  /** The id of the answer's first event; 0 while there is none. */
-  readonly firstAnswerId: number;
-  /** Resolves once it is committed. Rejects with TurnLeft when the worker no longer holds the turn. */
-  append(entry: Entry): Promise<void>;
-  /** Resolves once everything appended is committed, or has failed. */
-  settled(): Promise<void>;
+interface LogDependencies {
+  writer: Pick<GroupCommit<TurnWrite>, "add">;
+  signals: Signals;
+  onError: (error: unknown) => void;
 }
 
-interface TurnLogOptions {
-  turn: Pick<ClaimedTurn, "id" | "token" | "chat" | "workspaceId" | "chatId">;
+interface LoggedTurn {
+  turn: ClaimedTurn;
   start: { lastEventId: number; firstAnswerId: number };
-  /** Nothing is written before it settles. It never rejects. */
-  stored: Promise<void>;
   control: TurnControl;
-  writer: Pick<GroupCommit<TurnWrite>, "add">;
-  publish: PublishEvents;
-  onError: (error: unknown) => void;
 }
 
 const RETRY_MS = 250;
 
-export function createTurnLog(options: TurnLogOptions): TurnLog {
-  const { turn, start, stored, control, writer, publish, onError } = options;
+export type TurnLog = ReturnType<typeof createTurnLog>;
+
+/**
+ * What one running turn writes, in order. Everything that is appended while a write is under way becomes the next write.
+ * Events are published once they are committed.
+ */
+export function createTurnLog({ writer, signals, onError }: LogDependencies, { turn, start, control }: LoggedTurn) {
   let { lastEventId, firstAnswerId } = start;
   let waiting: Entry[] = [];
   let next: Promise<void> | undefined;
-  let last = stored;
+  let last: Promise<void> = Promise.resolve();
 
   /** After a failure of the database it is not known whether the write was made, so the same one is made again. */
   async function write(write: TurnWrite): Promise<void> {
@@ -94,17 +85,20 @@ export function createTurnLog(options: TurnLogOptions): TurnLog {
     const events = bodies.map((event, index) => create(ChatEventSchema, { id: BigInt(before + 1 + index), event }));
     const firstMessage = events.find(({ event }) => event.case === "message");
     if (firstAnswerId === 0 && firstMessage) firstAnswerId = Number(firstMessage.id);
-    if (events.length > 0) publish(turn, turn.id, events);
+    if (events.length > 0) signals.publish(turn, turn.id, events);
   }
 
   return {
-    get lastEventId() {
+    /** The id of the chat's last event. */
+    get lastEventId(): number {
       return lastEventId;
     },
-    get firstAnswerId() {
+    /** The id of the answer's first event; 0 while there is none. */
+    get firstAnswerId(): number {
       return firstAnswerId;
     },
-    append(entry) {
+    /** Resolves once it is committed. Rejects with TurnLeft when the worker no longer holds the turn. */
+    append(entry: Entry): Promise<void> {
       waiting.push(entry);
       if (!next) {
         next = writeWaiting(last);
@@ -113,6 +107,7 @@ export function createTurnLog(options: TurnLogOptions): TurnLog {
       }
       return next;
     },
-    settled: () => last.catch(() => {}),
+    /** Resolves once everything appended is committed, or has failed. */
+    settled: (): Promise<void> => last.catch(() => {}),
   };
 }

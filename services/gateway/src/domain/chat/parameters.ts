@@ -1,14 +1,6 @@
 import { chatIdFault, clientMessageIdFault, MAX_PAGE, messageFault } from "@toolgate/rules/chat-message";
 import { parseInstant } from "./instant.ts";
 
-/** The parameters of a chat request, and what is wrong with the first bad one. */
-export interface Checked<T> {
-  values: T;
-  /** The workspace's code, as far as it is known; also when there is a fault. */
-  tenant: string;
-  fault?: string | undefined;
-}
-
 const FLAGS = new Map<unknown, boolean>([
   ["true", true],
   ["1", true],
@@ -18,9 +10,11 @@ const FLAGS = new Map<unknown, boolean>([
 /** More than any event id. */
 const COUNTER = /^\d{1,15}$/;
 
-/** Reads parameters, and keeps the first fault. */
+/** Reads the parameters of a chat request, and keeps the first fault. */
 export class ParameterReader {
   fault: string | undefined;
+  /** The workspace's code, once the chat's id is read; also when there is a fault. */
+  tenant = "";
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #isText: boolean;
 
@@ -30,15 +24,10 @@ export class ParameterReader {
     this.#isText = isText;
   }
 
-  /** [CHAT-7] */
-  tenant(): string {
-    const tenant = this.text("tenant");
-    if (tenant === "") this.check("tenant: missing");
-    return tenant;
-  }
-
-  /** [CHAT-5] */
+  /** [CHAT-5] [CHAT-7] The chat's id, after the workspace. */
   chatId(): string {
+    this.tenant = this.text("tenant");
+    if (this.tenant === "") this.check("tenant: missing");
     const chatId = this.text("chat_id");
     this.check(chatId === "" ? "chat_id: missing" : chatIdFault(chatId));
     return chatId;
@@ -97,15 +86,13 @@ export interface StreamedMessage extends SentMessage {
   after: number;
 }
 
-export function streamedMessage(reader: ParameterReader, idempotencyKey: string): Checked<StreamedMessage> {
+export function streamedMessage(reader: ParameterReader, idempotencyKey: string): StreamedMessage {
   const after = reader.counter("after_event_id") ?? 0;
-  const { values, tenant, fault } = sentMessage(reader, idempotencyKey);
-  return { values: { ...values, after }, tenant, fault };
+  return { ...sentMessage(reader, idempotencyKey), after };
 }
 
 /** `idempotencyKey`: of the header, for requests without client_message_id. */
-export function sentMessage(reader: ParameterReader, idempotencyKey: string): Checked<SentMessage> {
-  const tenant = reader.tenant();
+export function sentMessage(reader: ParameterReader, idempotencyKey: string): SentMessage {
   const chatId = reader.chatId();
   const message = reader.text("message");
   reader.check(messageFault(message));
@@ -113,14 +100,7 @@ export function sentMessage(reader: ParameterReader, idempotencyKey: string): Ch
   const clientMessageId = reader.text("client_message_id") || idempotencyKey;
   reader.check(clientMessageIdFault(clientMessageId));
   // A protobuf string cannot contain half a surrogate pair.
-  const values = {
-    chatId,
-    message: message.toWellFormed(),
-    testMode,
-    clientMessageId,
-    assistant: reader.text("assistant"),
-  };
-  return { values, tenant, fault: reader.fault };
+  return { chatId, message: message.toWellFormed(), testMode, clientMessageId, assistant: reader.text("assistant") };
 }
 
 /** From where a client resumes: an event id, or else a point in time. */
@@ -132,8 +112,7 @@ export interface ResumePoint {
 }
 
 /** [CHAT-17] [CHAT-19] [CHAT-20] The header wins over the query, and an id over the time. */
-export function resumePoint(reader: ParameterReader, lastEventIdHeader: string | undefined): Checked<ResumePoint> {
-  const tenant = reader.tenant();
+export function resumePoint(reader: ParameterReader, lastEventIdHeader: string | undefined): ResumePoint {
   const chatId = reader.chatId();
   const after = eventCounter(reader, lastEventIdHeader);
   const given = reader.text("since");
@@ -141,7 +120,7 @@ export function resumePoint(reader: ParameterReader, lastEventIdHeader: string |
   if (given !== "" && !since) reader.check("since: must be a timestamp in ISO 8601");
   if (given === "" && after === undefined) reader.check("since: missing");
   const follow = reader.flag("follow") ?? true;
-  return { values: { chatId, after, since, replayOnly: !follow }, tenant, fault: reader.fault };
+  return { chatId, after, since, replayOnly: !follow };
 }
 
 /** [CHAT-21] A header that is not a number is ignored. */
@@ -157,17 +136,10 @@ export interface HistoryPage {
   assistant: string;
 }
 
-export function historyPage(reader: ParameterReader): Checked<HistoryPage> {
-  const tenant = reader.tenant();
+export function historyPage(reader: ParameterReader): HistoryPage {
   const chatId = reader.chatId();
   const before = reader.counter("before");
   const limit = reader.counter("limit");
   if (limit !== undefined && (limit < 1 || limit > MAX_PAGE)) reader.check(`limit: must be from 1 to ${MAX_PAGE}`);
-  return { values: { chatId, before, limit, assistant: reader.text("assistant") }, tenant, fault: reader.fault };
-}
-
-export function chatNamed(reader: ParameterReader): Checked<{ chatId: string }> {
-  const tenant = reader.tenant();
-  const chatId = reader.chatId();
-  return { values: { chatId }, tenant, fault: reader.fault };
+  return { chatId, before, limit, assistant: reader.text("assistant") };
 }

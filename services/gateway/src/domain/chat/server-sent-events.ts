@@ -23,7 +23,7 @@ function eventText(id: bigint | number, name: string, data: unknown): string {
 }
 
 /** An event other than done, as a client gets it. */
-export function serverSentEvent({ id, event }: Pick<ChatEvent, "id" | "event">): string {
+function serverSentEvent({ id, event }: Pick<ChatEvent, "id" | "event">): string {
   switch (event.case) {
     case "message": {
       const { role, content, created } = event.value;
@@ -47,7 +47,7 @@ export function serverSentEvent({ id, event }: Pick<ChatEvent, "id" | "event">):
 }
 
 /** [CHAT-42] [CHAT-45] [CHAT-46] The last event of every stream. */
-export function doneEvent(
+function doneEvent(
   id: bigint | number,
   resumed: { resumed: false } | { resumed: true; count: number },
   receipt: TurnReceipt | undefined,
@@ -67,4 +67,23 @@ export function receiptJson(receipt: TurnReceipt): Record<string, unknown> {
     suppressed,
     stopped,
   };
+}
+
+/** [CHAT-45] The text of a resumed stream, whose only done event is the last one. */
+export class ResumeText {
+  #count = 0;
+  /** The end of a turn, while it is not known whether it is the last one. */
+  #ended: { id: bigint; receipt: TurnReceipt | undefined } | undefined;
+
+  next({ id, event }: ChatEvent): string {
+    if (event.case === "message") this.#count += 1;
+    this.#ended = event.case === "done" ? { id, receipt: event.value.receipt } : undefined;
+    return this.#ended ? "" : serverSentEvent({ id, event });
+  }
+
+  /** `lastEventId`: the chat's, for a stream that does not end with the end of a turn. */
+  end(lastEventId: bigint): string {
+    const { id, receipt } = this.#ended ?? { id: lastEventId, receipt: undefined };
+    return doneEvent(id, { resumed: true, count: this.#count }, receipt);
+  }
 }

@@ -10,7 +10,7 @@ import {
   CHAT_WORKSPACE_LOCKED,
   invalidChatRequest,
 } from "../../domain/chat/chat-responses.ts";
-import type { Checked } from "../../domain/chat/parameters.ts";
+import type { ParameterReader } from "../../domain/chat/parameters.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
 import { memberRoleOf } from "../sessions/login-of-request.ts";
@@ -20,16 +20,16 @@ import { allowOrigin } from "./cors.ts";
 import { repeated } from "./upstream.ts";
 
 /** A request that may go on to chat. */
-export interface Admitted<T> {
-  values: T;
+export interface Admitted {
   workspaceId: string;
   /** For calls of the chat service. Rejects as `Authorize` does when the user has lost the access meanwhile. */
   headers: () => Promise<Record<string, string>>;
 }
 
-interface Question<T> {
+interface Question {
   login: ChatLogin | undefined;
-  checked: Checked<T>;
+  /** The parameters have been read. Undefined without a login. */
+  reader: ParameterReader | undefined;
   /** The request may stay open for long, so it counts as an open stream or a waiting message. */
   occupies?: boolean;
 }
@@ -38,14 +38,14 @@ interface Question<T> {
 const PRINCIPAL_REUSED_FOR_MS = 20_000;
 
 /** [CHAT] Refuses in this order: 401, 400, 403, 429. Undefined when a refusal has been sent. */
-export async function admit<T>(
+export async function admit(
   context: ChatContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { login, checked, occupies = false }: Question<T>,
-): Promise<Admitted<T> | undefined> {
-  const user = login && (await authorize(context, reply, login.token, checked.tenant));
-  const refusal = refusalOf(login, user, checked.fault);
+  { login, reader, occupies = false }: Question,
+): Promise<Admitted | undefined> {
+  const user = login && reader && (await authorize(context, reply, login.token, reader.tenant));
+  const refusal = refusalOf(login, user, reader?.fault);
   await allowOrigin(context, request, reply, user?.workspaceId ?? "");
   if (refusal || !user) {
     sendResponse(reply, refusal ?? CHAT_UNAUTHENTICATED);
@@ -57,7 +57,7 @@ export async function admit<T>(
     return undefined;
   }
   const question = { token: login?.token ?? "", workspace: user.workspace };
-  return { values: checked.values, workspaceId, headers: principalHeaders(context, question, user.principal) };
+  return { workspaceId, headers: principalHeaders(context, question, user.principal) };
 }
 
 /** Asks again once the principal may have expired: a stream may be opened again hours later, at another chat process. */
@@ -65,7 +65,7 @@ function principalHeaders(
   { authorize: ask }: ChatContext,
   question: { token: string; workspace: string },
   first: string,
-): Admitted<unknown>["headers"] {
+): Admitted["headers"] {
   let principal = first;
   let askedAtMs = performance.now();
   return async () => {

@@ -1,7 +1,6 @@
 import type { CallOptions } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { chatResult } from "../../domain/chat/chat-responses.ts";
-import { chatNamed } from "../../domain/chat/parameters.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
 import { whenClosed } from "../slots.ts";
@@ -42,12 +41,12 @@ async function changeChat(
   const login = chatLogin(request, { changesState: true });
   // Without a login, the body is not read.
   const reader = login && (await jsonParameters(context, request, reply, login.token));
-  const checked = reader ? chatNamed(reader) : { values: { chatId: "" }, tenant: "" };
-  const admitted = await admit(context, request, reply, { login: reader && login, checked });
+  const chatId = reader?.chatId() ?? "";
+  const admitted = await admit(context, request, reply, { login, reader });
   if (!admitted) return reply;
-  const { values, headers } = admitted;
+  const { headers } = admitted;
   try {
-    const call = async () => change(values, { headers: await headers(), signal, timeoutMs: TIMEOUT_MS });
+    const call = async () => change({ chatId }, { headers: await headers(), signal, timeoutMs: TIMEOUT_MS });
     return sendResponse(reply, await repeated(call, reply));
   } catch (error) {
     return sendResponse(reply, failureResponse(context, error, signal));

@@ -3,9 +3,9 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { GetHistoryResponse, HistoryMessage } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { chatResult } from "../../domain/chat/chat-responses.ts";
-import { type HistoryPage, historyPage } from "../../domain/chat/parameters.ts";
+import { historyPage } from "../../domain/chat/parameters.ts";
 import { sendResponse } from "../key-api.ts";
-import { type Admitted, admit } from "./admission.ts";
+import { admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { queryParameters } from "./request-parameters.ts";
@@ -20,14 +20,23 @@ export async function showHistory(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const login = chatLogin(request, { changesState: false });
-  const checked = historyPage(queryParameters(request));
-  const admitted = await admit(context, request, reply, { login, checked });
+  const reader = queryParameters(request);
+  const { chatId, assistant, before, limit } = historyPage(reader);
+  const admitted = await admit(context, request, reply, { login, reader });
   if (!admitted) return reply;
+  const read: ReadPage = (part) =>
+    repeated(async () => {
+      const options = { headers: await admitted.headers(), timeoutMs: TIMEOUT_MS };
+      return context.chat.getHistory({ chatId, assistant, ...part }, options);
+    }, reply);
   try {
-    const { before, limit } = admitted.values;
-    if (before !== undefined || limit !== undefined) return await showPage(context, reply, admitted);
-    const read = pageReader(context, reply, admitted);
-    const first = await read(0n);
+    if (before !== undefined || limit !== undefined) {
+      const page = await read({ before: BigInt(before ?? 0), limit: limit ?? 0 });
+      const next = page.nextBefore === 0n ? null : Number(page.nextBefore);
+      const messages = page.messages.map(entryOf);
+      return sendResponse(reply, chatResult({ messages, next_before: next, ...greetingOf(page) }));
+    }
+    const first = await read({ after: 0n });
     reply.header("content-type", "application/json; charset=utf-8");
     return reply.send(Readable.from(wholeHistory(read, first)));
   } catch (error) {
@@ -35,30 +44,7 @@ export async function showHistory(
   }
 }
 
-async function showPage(
-  { chat }: ChatContext,
-  reply: FastifyReply,
-  { values, headers }: Admitted<HistoryPage>,
-): Promise<FastifyReply> {
-  const { chatId, before, limit, assistant } = values;
-  const request = { chatId, before: BigInt(before ?? 0), limit: limit ?? 0, assistant };
-  const read = async () => chat.getHistory(request, { headers: await headers(), timeoutMs: TIMEOUT_MS });
-  const page = await repeated(read, reply);
-  const nextBefore = page.nextBefore === 0n ? null : Number(page.nextBefore);
-  const messages = page.messages.map(entryOf);
-  return sendResponse(reply, chatResult({ messages, next_before: nextBefore, ...greetingOf(page) }));
-}
-
-type ReadPage = (after: bigint) => Promise<GetHistoryResponse>;
-
-function pageReader({ chat }: ChatContext, reply: FastifyReply, { values, headers }: Admitted<HistoryPage>): ReadPage {
-  const { chatId, assistant } = values;
-  return (after) =>
-    repeated(
-      async () => chat.getHistory({ chatId, after, assistant }, { headers: await headers(), timeoutMs: TIMEOUT_MS }),
-      reply,
-    );
-}
+type ReadPage = (part: { after: bigint } | { before: bigint; limit: number }) => Promise<GetHistoryResponse>;
 
 /** Page by page, so that no long history has to fit in memory. */
 async function* wholeHistory(read: ReadPage, first: GetHistoryResponse): AsyncGenerator<string> {
@@ -70,7 +56,7 @@ async function* wholeHistory(read: ReadPage, first: GetHistoryResponse): AsyncGe
       separator = ",";
     }
     if (page.nextAfter === 0n) break;
-    page = await read(page.nextAfter);
+    page = await read({ after: page.nextAfter });
   }
   const greeting = Object.entries(greetingOf(first)).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
   yield `${separator === "," ? "" : separator}]${greeting.join("")}}`;

@@ -29,7 +29,7 @@ interface Begin {
  */
 export async function* readChat(
   { chat: client, live }: ChatContext,
-  { workspaceId, headers }: Pick<Admitted<unknown>, "workspaceId" | "headers">,
+  { workspaceId, headers }: Admitted,
   { chatId, first }: Begin,
   { signal, raw }: Pick<SseStream, "signal" | "raw">,
 ): AsyncGenerator<Part> {

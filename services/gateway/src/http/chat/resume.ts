@@ -4,7 +4,7 @@ import type { CallOptions } from "@connectrpc/connect";
 import { EventPositionSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ParameterReader, type ResumePoint, resumePoint } from "../../domain/chat/parameters.ts";
-import { ResumeText } from "../../domain/chat/resume-text.ts";
+import { ResumeText } from "../../domain/chat/server-sent-events.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
@@ -13,57 +13,60 @@ import { lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { SseStream } from "./sse-stream.ts";
 import { endFailed } from "./upstream.ts";
 
+interface Resumed {
+  reader: ParameterReader;
+  point: ResumePoint;
+  /** 204 to a client that has everything already. */
+  endsReconnecting: boolean;
+}
+
 /** [CHAT-17] [CHAT-22] GET /chat/resume */
-export async function resumeStream(
+export function resumeStream(
   context: ChatContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const login = chatLogin(request, { changesState: false });
-  const checked = resumePoint(queryParameters(request), lastEventIdOf(request));
-  const admitted = await admit(context, request, reply, { login, checked, occupies: true });
-  if (admitted) beginResume(context, reply, admitted, { endsReconnecting: false });
-  return reply;
+  const reader = queryParameters(request);
+  const point = resumePoint(reader, lastEventIdOf(request));
+  return resume(context, request, reply, { reader, point, endsReconnecting: false });
 }
 
 /** [CHAT] GET /chat/stream of a client that has had events already: 204 when it has them all, which ends an EventSource. */
-export async function resumeReconnected(
+export function resumeReconnected(
   context: ChatContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { reader, after }: { reader: ParameterReader; after: number },
 ): Promise<FastifyReply> {
-  const login = chatLogin(request, { changesState: false });
-  const tenant = reader.tenant();
-  const values: ResumePoint = { chatId: reader.chatId(), after, since: undefined, replayOnly: false };
-  const checked = { values, tenant, fault: reader.fault };
-  const admitted = await admit(context, request, reply, { login, checked, occupies: true });
-  if (admitted) beginResume(context, reply, admitted, { endsReconnecting: true });
-  return reply;
+  const point = { chatId: reader.chatId(), after, since: undefined, replayOnly: false };
+  return resume(context, request, reply, { reader, point, endsReconnecting: true });
 }
 
-function beginResume(
+async function resume(
   context: ChatContext,
+  request: FastifyRequest,
   reply: FastifyReply,
-  admitted: Admitted<ResumePoint>,
-  options: { endsReconnecting: boolean },
-): void {
+  resumed: Resumed,
+): Promise<FastifyReply> {
+  const login = chatLogin(request, { changesState: false });
+  const admitted = await admit(context, request, reply, { login, reader: resumed.reader, occupies: true });
   const { streams } = context;
-  void relay(context, new SseStream(reply, { kind: "resume", streams }), admitted, options);
+  if (admitted) void relay(context, new SseStream(reply, { kind: "resume", streams }), admitted, resumed);
+  return reply;
 }
 
 /** Never rejects. */
 async function relay(
   context: ChatContext,
   sse: SseStream,
-  admitted: Admitted<ResumePoint>,
-  { endsReconnecting }: { endsReconnecting: boolean },
+  admitted: Admitted,
+  { point, endsReconnecting }: Resumed,
 ): Promise<void> {
   const text = new ResumeText();
-  const { chatId, since, replayOnly, after = 0 } = admitted.values;
+  const { chatId, since, replayOnly, after = 0 } = point;
   const position = create(EventPositionSchema, { replayOnly, afterEventId: BigInt(after) });
   // An event id wins over a point in time.
-  if (admitted.values.after === undefined && since) position.since = timestampFromDate(since);
+  if (point.after === undefined && since) position.since = timestampFromDate(since);
   const first = (options: CallOptions) => context.chat.readEvents({ chatId, position }, options);
   let last: bigint | undefined;
   try {

@@ -27,26 +27,19 @@ export async function sendMessage(
   const signal = whenClosed(reply.raw);
   const login = chatLogin(request, { changesState: true });
   // Without a login, the body is not read.
-  const sent = login && (await readSent(context, request, reply, login, signal));
-  if (!sent) {
+  const sent = login ? await readSent(context, request, reply, login, signal) : CHAT_UNAUTHENTICATED;
+  if ("status" in sent) {
     await allowOrigin(context, request, reply, "");
-    return sendResponse(reply, CHAT_UNAUTHENTICATED);
+    return sendResponse(reply, sent);
   }
-  if (sent === "too many uploads") {
-    await allowOrigin(context, request, reply, "");
-    return sendResponse(reply, TOO_MANY_UPLOADS);
-  }
-  const checked = sentMessage(sent.reader, idempotencyKeyOf(request, sent.reader));
-  const admitted = await admit(context, request, reply, { login, checked, occupies: true });
+  const { reader, fileId = "", refusal } = sent;
+  const message = { ...sentMessage(reader, idempotencyKeyOf(request, reader)), fileId };
+  // The call may have to be repeated, and must not become two turns.
+  message.clientMessageId ||= randomUUID();
+  const admitted = await admit(context, request, reply, { login, reader, occupies: true });
   if (!admitted) return reply;
-  if (sent.refusal) return sendResponse(reply, sent.refusal);
-  const { values, headers } = admitted;
-  const message = {
-    ...values,
-    // The call may have to be repeated, and must not become two turns.
-    clientMessageId: values.clientMessageId || randomUUID(),
-    fileId: sent.fileId ?? "",
-  };
+  if (refusal) return sendResponse(reply, refusal);
+  const { headers } = admitted;
   try {
     const call = async () =>
       context.chat.sendMessage(message, { headers: await headers(), signal, timeoutMs: NO_TIMEOUT });
@@ -65,24 +58,24 @@ interface Sent {
   refusal?: ApiResponse | undefined;
 }
 
-/** Undefined: the login is not valid. */
+/** Reads the body, or says why it is not read. */
 async function readSent(
   context: ChatContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { token, isProven }: ChatLogin,
   signal: AbortSignal,
-): Promise<Sent | "too many uploads" | undefined> {
+): Promise<Sent | ApiResponse> {
   const { bodyType } = request;
   if (!FORM_TYPE.test(bodyType)) {
     const reader = await jsonParameters(context, request, reply, token);
-    return reader && { reader };
+    return reader ? { reader } : CHAT_UNAUTHENTICATED;
   }
   const userId = await userOf(context, reply, token);
-  if (userId === undefined) return undefined;
+  if (userId === undefined) return CHAT_UNAUTHENTICATED;
   const store: StoreFile = (name, chunks) => storeFile(context, userId, name, chunks, signal);
   using slot = await context.uploads.take(userId, signal);
-  return slot ? await readForm(request, bodyType, isProven ? store : undefined) : "too many uploads";
+  return slot ? await readForm(request, bodyType, isProven ? store : undefined) : TOO_MANY_UPLOADS;
 }
 
 async function storeFile(

@@ -24,17 +24,21 @@ export async function streamAnswer(
   if (after !== undefined) return resumeReconnected(context, request, reply, { reader, after });
   const login = chatLogin(request, { changesState: true });
   if (reader.has("file")) reader.check("file: can only be sent with POST /chat/index");
-  const checked = streamedMessage(reader, idempotencyKeyOf(request, reader));
-  const admitted = await admit(context, request, reply, { login, checked, occupies: true });
+  const message = streamedMessage(reader, idempotencyKeyOf(request, reader));
+  const admitted = await admit(context, request, reply, { login, reader, occupies: true });
   if (!admitted) return reply;
   const { streams } = context;
-  void relay(context, new SseStream(reply, { kind: "answer", streams }), admitted);
+  void relay(context, new SseStream(reply, { kind: "answer", streams }), admitted, message);
   return reply;
 }
 
 /** Never rejects. */
-async function relay(context: ChatContext, sse: SseStream, admitted: Admitted<StreamedMessage>): Promise<void> {
-  const { chatId, after, ...message } = admitted.values;
+async function relay(
+  context: ChatContext,
+  sse: SseStream,
+  admitted: Admitted,
+  { chatId, after, ...message }: StreamedMessage,
+): Promise<void> {
   // The call may have to be repeated, and must not become two turns.
   const clientMessageId = message.clientMessageId || randomUUID();
   const start = async (options: CallOptions) => {

@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { ModelError, type ToolCallExtra } from "../model.ts";
-import { MAX_CALL_FRAGMENTS } from "../provider/bounds.ts";
-import { toModelError } from "../provider/errors.ts";
-import type { EventFilter } from "../provider/filter-events.ts";
+import { toModelError } from "./errors.ts";
+import type { EventFilter } from "./filter-events.ts";
 
+/** Most fragments of calls in one answer. In events of one fragment each, more do not fit into an answer. */
+const MAX_CALL_FRAGMENTS = 50_000;
 /** More is not kept for the next request. */
 const MAX_EXTRA_CHARACTERS = 64 * 1024;
 
 /** The chunks of an answer of OpenAI's chat completions, as many kinds of servers send them. */
 export class UsedChunks implements EventFilter {
   #isFinished = false;
-  #isRefused = false;
   #fragments = 0;
   #reasoning = "";
   /** What the server adds to a call, by the call's id. */
@@ -25,7 +25,7 @@ export class UsedChunks implements EventFilter {
     if (hasReason) this.#isFinished = true;
     const used = {
       delta: { content: this.#textOf(delta), tool_calls: this.#callsOf(delta.tool_calls) },
-      finish_reason: hasReason ? (reason === "stop" && this.#isRefused ? "content_filter" : reason) : null,
+      finish_reason: hasReason ? reason : null,
     };
     return { ...(typeof id === "string" && { id }), choices: choice ? [used] : [], usage: usageOf(usage) };
   }
@@ -48,7 +48,6 @@ export class UsedChunks implements EventFilter {
     if (typeof reasoning_content === "string" && this.#reasoning.length < MAX_EXTRA_CHARACTERS) {
       this.#reasoning += reasoning_content;
     }
-    if (typeof refusal === "string" && refusal !== "") this.#isRefused = true;
     const text = textIn(content) + textIn(refusal);
     return text === "" ? undefined : text;
   }
