@@ -1,7 +1,14 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { type Call, type CallHandler, refusalOf } from "./call.ts";
-import { callerGone, deadlineExceeded, type ErrorListener, publicError } from "./failure.ts";
-import { DEFAULT_MAX_IN_FLIGHT } from "./limits.ts";
+import {
+  type Call,
+  type CallHandler,
+  callerGone,
+  DEFAULT_MAX_IN_FLIGHT,
+  deadlineExceeded,
+  type ErrorListener,
+  publicError,
+  refusalOf,
+} from "./call.ts";
 import { observeRpc } from "./measure.ts";
 
 type DirectCallOptions = {

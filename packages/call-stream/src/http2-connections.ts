@@ -10,7 +10,6 @@ import type { Duplex } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { GrpcTransportOptions } from "@connectrpc/connect-node";
 import { keepAlive } from "./keep-alive.ts";
-import { FLOW_WINDOW_BYTES } from "./limits.ts";
 
 /** Opens a socket to the server, such as one of TLS. */
 export type ConnectSocket = () => Duplex;
@@ -23,6 +22,8 @@ interface Connection {
 
 /** Node refuses new streams on a connection that uses more. */
 export const MAX_SESSION_MEMORY_MB = 512;
+/** Bytes that the server may send ahead of the reader. */
+const FLOW_WINDOW_BYTES = 1024 * 1024;
 /** After this time without a byte, a connection is closed as soon as its streams have ended. */
 const IDLE_MS = 900_000;
 
@@ -45,9 +46,15 @@ export class Http2Connections implements NonNullable<GrpcTransportOptions["sessi
     this.#connectSocket = connectSocket;
   }
 
-  /** Resolves once there is a connection, or rejects with why there is none. */
-  async connect(): Promise<void> {
-    await this.#usable();
+  /** Whether there is a connection within this time. */
+  async connect(withinMs: number): Promise<boolean> {
+    const { promise: isOpen, resolve } = Promise.withResolvers<boolean>();
+    const late = setTimeout(resolve, withinMs, false);
+    this.#usable().then(
+      () => resolve(true),
+      () => resolve(false),
+    );
+    return isOpen.finally(() => clearTimeout(late));
   }
 
   async request(
@@ -69,11 +76,6 @@ export class Http2Connections implements NonNullable<GrpcTransportOptions["sessi
   }
 
   notifyResponseByteRead(): void {}
-
-  /** Closes each connection once its streams have ended. */
-  close(): void {
-    for (const { session } of this.#open) session.close();
-  }
 
   /** Cuts all connections and their streams. Later requests use a new one. */
   abort(): void {

@@ -1,6 +1,10 @@
 import { constants, type Http2Session } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST, SILENT_TICKS_UNTIL_PROBE } from "./limits.ts";
+
+const TICK_MS = 1_000;
+/** Ticks that a peer may be silent for before it is probed, and before it counts as dead. */
+const SILENT_UNTIL_PROBE = 1;
+const SILENT_UNTIL_LOST = 3;
 
 /**
  * Probes a connection while it is in use, and destroys it when its peer does not respond within 4 s.
@@ -18,14 +22,14 @@ export function keepAlive(session: Http2Session, isInUse: () => boolean): void {
     if (session.destroyed || session.connecting) return;
     if (!isInUse()) return heard();
     silentTicks += 1;
-    if (silentTicks > SILENT_TICKS_UNTIL_LOST) {
+    if (silentTicks > SILENT_UNTIL_LOST) {
       session.destroy(new ConnectError("the server does not respond", Code.Unavailable), constants.NGHTTP2_CANCEL);
-    } else if (silentTicks > SILENT_TICKS_UNTIL_PROBE) {
+    } else if (silentTicks > SILENT_UNTIL_PROBE) {
       session.settings({}, (error) => {
         if (error === null) heard();
       });
     }
   };
-  const timer = setInterval(watch, KEEPALIVE_TICK_MS).unref();
+  const timer = setInterval(watch, TICK_MS).unref();
   session.once("close", () => clearInterval(timer));
 }

@@ -5,121 +5,125 @@ import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v
 import { runForRequest } from "@toolgate/telemetry/request";
 import { isRequestId } from "@toolgate/telemetry/request-id";
 import { spanOf } from "@toolgate/telemetry/trace";
-import type { CallHandler } from "./call.ts";
-import { ServedCall } from "./caller.ts";
-import { DeadlineSweep } from "./deadline-sweep.ts";
-import type { ErrorListener } from "./failure.ts";
-import { callerGone, deadlineExceeded, publicError, toFailure } from "./failure.ts";
-import { MAX_MESSAGE_BYTES } from "./limits.ts";
+import { Batches, takeFrames } from "./batches.ts";
+import {
+  type CallContext,
+  type CallHandler,
+  callerGone,
+  deadlineExceeded,
+  type ErrorListener,
+  MAX_MESSAGE_BYTES,
+  publicError,
+  toFailure,
+} from "./call.ts";
 import { observeRpc } from "./measure.ts";
-import { ReplyQueue } from "./reply-queue.ts";
 
-type ServedStreamSettings<I extends DescMessage, O extends DescMessage> = {
+/** Limits on each stream that a server accepts. */
+export interface ServeLimits {
+  /** Handlers running at a time; further calls fail with `resource_exhausted`. */
+  readonly maxInFlight: number;
+  /** Upper bound of every call's deadline. */
+  readonly maxTimeoutMs: number;
+  /** For this long after a drain has begun, calls already in transit are still accepted. */
+  readonly drainGraceMs: number;
+  /** After this time a stream takes no more calls; its client opens another. */
+  readonly maxAgeMs: number;
+}
+
+interface ServedStreamOptions<I extends DescMessage, O extends DescMessage> extends ServeLimits {
   readonly method: DescMethodUnary<I, O>;
   readonly handler: CallHandler<MessageShape<I>, MessageShape<O>>;
   readonly onError: ErrorListener;
-  readonly drainSignal: AbortSignal | undefined;
-  readonly maxInFlight: number;
-  readonly maxTimeoutMs: number;
-  readonly drainGraceMs: number;
-  readonly maxAgeMs: number;
-};
+  readonly drainSignal: AbortSignal;
+}
 
-/** What a server knows about a stream. */
-export type StreamContext = {
-  /** Aborts when the stream ends, for any reason. */
-  readonly signal: AbortSignal;
-  /** The service that has opened it. */
-  readonly caller: string;
-};
+type Reply = ReplyBatch["replies"][number];
 
-/** The server's side of one stream. */
+/** The handler's side of one call. */
+interface ServedCall {
+  readonly gone: AbortController;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** The server's side of one stream. `context`: its signal aborts when the stream ends, for any reason. */
 export class ServedStream<I extends DescMessage, O extends DescMessage> {
-  readonly #settings: ServedStreamSettings<I, O>;
+  readonly #options: ServedStreamOptions<I, O>;
   readonly #rpc: string;
-  readonly #lost: AbortSignal;
-  readonly #caller: string;
-  readonly #replies: ReplyQueue;
+  readonly #context: CallContext;
+  readonly #batches = new Batches<ReplyBatch>(() => this.#take());
+  #unsent: Reply[] = [];
+  #isGoingAway = false;
   /** Calls whose callers wait for a reply. */
   readonly #open = new Map<number, ServedCall>();
-  readonly #sweep = new DeadlineSweep(
-    () => this.#open.values(),
-    (call) => this.#expire(call),
-  );
   /** Handlers that have not returned, including those of expired or cancelled calls. */
   #running = 0;
-  #noMoreCalls = false;
-  #refusing = false;
+  #hasAllCalls = false;
   #graceTimer: NodeJS.Timeout | undefined;
-  #ageTimer: NodeJS.Timeout | undefined;
 
-  constructor(settings: ServedStreamSettings<I, O>, { signal: lost, caller }: StreamContext) {
-    this.#settings = settings;
-    this.#rpc = `${settings.method.parent.typeName}/${settings.method.name}`;
-    this.#lost = lost;
-    this.#caller = caller;
-    this.#replies = new ReplyQueue(settings.maxInFlight);
+  constructor(options: ServedStreamOptions<I, O>, context: CallContext) {
+    this.#options = options;
+    this.#rpc = `${options.method.parent.typeName}/${options.method.name}`;
+    this.#context = context;
+    // The first batch is empty and tells the client that the stream is up.
+    this.#batches.announce();
   }
 
   serve(batches: AsyncIterable<CallBatch>): AsyncIterable<ReplyBatch> {
-    const { drainSignal } = this.#settings;
-    if (drainSignal?.aborted) throw new ConnectError("the server is draining", Code.Unavailable);
+    const { drainSignal, maxAgeMs } = this.#options;
+    if (drainSignal.aborted) throw new ConnectError("the server is draining", Code.Unavailable);
     const drain = () => this.#drain();
-    drainSignal?.addEventListener("abort", drain);
-    this.#ageTimer = setTimeout(drain, this.#settings.maxAgeMs).unref();
-    this.#lost.addEventListener("abort", () => {
-      drainSignal?.removeEventListener("abort", drain);
+    drainSignal.addEventListener("abort", drain);
+    const ageTimer = setTimeout(drain, maxAgeMs).unref();
+    this.#context.signal.addEventListener("abort", () => {
+      drainSignal.removeEventListener("abort", drain);
+      clearTimeout(ageTimer);
       this.#close();
     });
-    if (this.#lost.aborted) this.#close();
-    this.#read(batches).catch((error: unknown) => this.#replies.batches.fail(ConnectError.from(error)));
-    return this.#replies.batches;
+    if (this.#context.signal.aborted) this.#close();
+    this.#read(batches).catch((error: unknown) => this.#batches.fail(ConnectError.from(error)));
+    return this.#batches;
   }
 
   async #read(batches: AsyncIterable<CallBatch>): Promise<void> {
-    for await (const batch of batches) {
-      this.#accept(batch);
-      while (this.#replies.full && !this.#lost.aborted) await this.#replies.room();
+    for await (const { calls, cancelled } of batches) {
+      for (const sent of calls) {
+        const scope = { requestId: isRequestId(sent.requestId) ? sent.requestId : "", span: spanOf(sent) };
+        runForRequest(scope, () => this.#begin(sent));
+      }
+      for (const id of cancelled) this.#end(id)?.gone.abort(callerGone());
     }
-    this.#noMoreCalls = true;
+    this.#hasAllCalls = true;
     this.#endIfDone();
   }
 
-  #accept(batch: CallBatch): void {
-    const { maxTimeoutMs } = this.#settings;
-    const nowMs = performance.now();
-    for (const sent of batch.calls) {
-      const { id, request, timeoutMs, requestId } = sent;
-      if (this.#open.has(id)) throw new ConnectError(`call ${id} is already open`, Code.InvalidArgument);
-      const allowedMs = timeoutMs === 0 ? maxTimeoutMs : Math.min(timeoutMs, maxTimeoutMs);
-      const scope = { requestId: isRequestId(requestId) ? requestId : "", span: spanOf(sent) };
-      runForRequest(scope, () => this.#begin(new ServedCall(id, nowMs + allowedMs, this.#caller), request));
+  #begin({ id, request, timeoutMs }: CallBatch["calls"][number]): void {
+    const { maxInFlight, maxTimeoutMs } = this.#options;
+    if (this.#running >= maxInFlight) {
+      this.#refuse(id, new ConnectError("too many calls in flight", Code.ResourceExhausted));
+      return;
     }
-    for (const id of batch.cancelled) this.#cancel(id);
-  }
-
-  #begin(call: ServedCall, request: Uint8Array): void {
-    if (this.#refusing) {
-      this.#refuse(call, new ConnectError("the server is draining", Code.Unavailable));
-    } else if (this.#running >= this.#settings.maxInFlight) {
-      this.#refuse(call, new ConnectError("too many calls in flight", Code.ResourceExhausted));
-    } else {
-      this.#open.set(call.id, call);
-      this.#running += 1;
-      this.#sweep.start();
-      void this.#run(call, request);
-    }
+    const gone = new AbortController();
+    const timer = setTimeout(() => this.#expire(id), Math.min(timeoutMs || maxTimeoutMs, maxTimeoutMs));
+    this.#open.set(id, { gone, timer });
+    void this.#run(id, gone, request);
   }
 
   /** Never rejects: every failure becomes a reply. */
-  async #run(call: ServedCall, bytes: Uint8Array): Promise<void> {
-    const { method, handler, onError } = this.#settings;
+  async #run(id: number, gone: AbortController, bytes: Uint8Array): Promise<void> {
+    const { method, handler, onError } = this.#options;
+    const context: CallContext = {
+      caller: this.#context.caller,
+      get signal() {
+        return gone.signal;
+      },
+    };
+    this.#running += 1;
     try {
-      const response = await observeRpc(this.#rpc, () => handler(this.#decode(bytes), call));
-      if (this.#open.get(call.id) === call) this.#reply(call, toBinary(method.output, response));
+      const response = await observeRpc(this.#rpc, () => handler(this.#decode(bytes), context));
+      if (this.#open.has(id)) this.#reply(id, toBinary(method.output, response));
     } catch (error) {
       // Nobody waits for the reply of a handler that was told to stop, so its failure does not matter.
-      if (this.#open.get(call.id) === call) this.#fail(call, publicError(error, onError));
+      if (this.#open.has(id)) this.#refuse(id, publicError(error, onError));
     } finally {
       this.#running -= 1;
     }
@@ -127,76 +131,76 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
 
   #decode(bytes: Uint8Array): MessageShape<I> {
     try {
-      return fromBinary(this.#settings.method.input, bytes);
+      return fromBinary(this.#options.method.input, bytes);
     } catch {
       throw new ConnectError("the request cannot be decoded", Code.InvalidArgument);
     }
   }
 
-  #reply(call: ServedCall, response: Uint8Array): void {
+  #reply(id: number, response: Uint8Array): void {
     if (response.byteLength > MAX_MESSAGE_BYTES) {
-      this.#fail(call, new ConnectError("the response is too large", Code.ResourceExhausted));
-      return;
+      throw new ConnectError("the response is too large", Code.ResourceExhausted);
     }
-    this.#open.delete(call.id);
-    this.#replies.push({
-      $typeName: "toolgate.call_stream.v1.Reply",
-      id: call.id,
-      result: { case: "response", value: response },
-    });
-    this.#endIfDone();
+    this.#send(id, { case: "response", value: response });
   }
 
-  #fail(call: ServedCall, error: ConnectError): void {
-    this.#open.delete(call.id);
-    this.#refuse(call, error);
-    this.#endIfDone();
+  #refuse(id: number, error: ConnectError): void {
+    this.#send(id, { case: "failure", value: toFailure(error) });
   }
 
-  #refuse(call: ServedCall, error: ConnectError): void {
-    this.#replies.push({
-      $typeName: "toolgate.call_stream.v1.Reply",
-      id: call.id,
-      result: { case: "failure", value: toFailure(error) },
-    });
+  #send(id: number, result: Reply["result"]): void {
+    this.#unsent.push({ $typeName: "toolgate.call_stream.v1.Reply", id, result });
+    this.#batches.announce();
+    this.#end(id);
   }
 
-  #expire(call: ServedCall): void {
-    const error = deadlineExceeded();
-    this.#fail(call, error);
-    call.abort(error);
+  #take(): ReplyBatch {
+    const replies = takeFrames(this.#unsent, sizeOf);
+    if (this.#unsent.length > 0) this.#batches.announce();
+    const goingAway = this.#isGoingAway;
+    this.#isGoingAway = false;
+    return { $typeName: "toolgate.call_stream.v1.ReplyBatch", replies, goingAway };
   }
 
-  #cancel(id: number): void {
+  #expire(id: number): void {
     const call = this.#open.get(id);
-    if (call === undefined) return;
+    const error = deadlineExceeded();
+    this.#refuse(id, error);
+    call?.gone.abort(error);
+  }
+
+  /** Nobody waits for the call any more. */
+  #end(id: number): ServedCall | undefined {
+    const call = this.#open.get(id);
+    clearTimeout(call?.timer);
     this.#open.delete(id);
-    call.abort(callerGone());
     this.#endIfDone();
+    return call;
   }
 
   #drain(): void {
     if (this.#graceTimer) return;
-    this.#replies.goAway();
+    this.#isGoingAway = true;
+    this.#batches.announce();
     this.#graceTimer = setTimeout(() => {
-      this.#refusing = true;
-      this.#noMoreCalls = true;
+      this.#hasAllCalls = true;
       this.#endIfDone();
-    }, this.#settings.drainGraceMs);
+    }, this.#options.drainGraceMs);
   }
 
   #endIfDone(): void {
-    if (this.#noMoreCalls && this.#open.size === 0) this.#replies.batches.end();
+    if (this.#hasAllCalls && this.#open.size === 0) this.#batches.end();
   }
 
   #close(): void {
     clearTimeout(this.#graceTimer);
-    clearTimeout(this.#ageTimer);
-    this.#sweep.stop();
     const reason = new ConnectError("the stream has ended", Code.Canceled);
-    for (const call of this.#open.values()) call.abort(reason);
-    this.#open.clear();
-    this.#replies.discard();
-    this.#replies.batches.end();
+    for (const id of this.#open.keys()) this.#end(id)?.gone.abort(reason);
+    this.#unsent = [];
+    this.#batches.end();
   }
+}
+
+function sizeOf({ result }: Reply): number {
+  return result.case === "response" ? result.value.byteLength : (result.value?.message.length ?? 0);
 }

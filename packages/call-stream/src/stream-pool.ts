@@ -1,180 +1,141 @@
-import { setTimeout as delay } from "node:timers/promises";
-import type { Transport } from "@connectrpc/connect";
-import { ConnectError } from "@connectrpc/connect";
+import { ConnectError, type Transport } from "@connectrpc/connect";
 import { callStreamsLost, callStreamsOpened } from "@toolgate/telemetry/instruments";
-import type { AddressResolver } from "./addresses.ts";
-import { watchAddresses } from "./addresses.ts";
-import type { StreamCaller } from "./caller.ts";
-import type { ErrorListener } from "./failure.ts";
-import { CLOSE_GRACE_MS } from "./limits.ts";
-import type { StreamConnectionOptions, StreamMethod } from "./stream-connection.ts";
-import { StreamConnection } from "./stream-connection.ts";
+import type { ErrorListener } from "./call.ts";
+import { StreamConnection, type StreamMethod } from "./stream-connection.ts";
 
-/** Waits between attempts: they double from `minMs` to `maxMs`, with jitter. */
-export type Reconnect = { readonly minMs: number; readonly maxMs: number };
+/** Finds the base URLs of the servers, one per process, such as the pods behind a headless Service. */
+export type AddressResolver = () => Promise<readonly string[]> | readonly string[];
 
-/** A process that has not been up so far may be starting for this long: nothing is wrong until then. */
-const START_MS = 30_000;
-
-/** What is known about the streams to one address. */
-interface Link {
-  onUp(): void;
-  isStarting(): boolean;
-}
-
-type StreamPoolOptions<O> = Omit<StreamConnectionOptions<O>, "transport" | "onUp" | "onDown"> & {
+export interface StreamPoolOptions<O> {
+  /** The bidirectional RPC that carries the calls. */
+  readonly streamMethod: StreamMethod;
   readonly addresses: AddressResolver;
-  readonly resolveEveryMs: number;
-  readonly transportFor: (address: string) => Transport & Partial<Disposable>;
-  readonly reconnect: Reconnect;
+  /** A transport for one stream to an address, disposed when the stream ends. */
+  readonly transportFor: (address: string) => Transport & Disposable;
+  readonly decode: (response: Uint8Array) => O;
   /** A stream has come up. */
   readonly onUp: () => void;
-  /** Calls that a stream returns unsent; they can go to another one. */
-  readonly onUnsent: (callers: StreamCaller<O>[]) => void;
-  /** A stream or a lookup of the addresses failed; the pool tries again. */
+  /** Why a stream was lost, or a lookup of the addresses failed, for the log. The pool tries again. */
   readonly onError: ErrorListener;
-};
+  /** Time between two lookups while nothing is missing. */
+  readonly lookEveryMs?: number;
+}
+
+/** The stream to one address. */
+interface Link<O> {
+  readonly sinceMs: number;
+  /** The newest one, until it takes no more calls. */
+  connection?: StreamConnection<O> | undefined;
+  hasBeenUp: boolean;
+}
+
+const LOOK_EVERY_MS = 5_000;
+/** Time between two attempts to open a stream. */
+const RETRY_AFTER_MS = 200;
+/** A process that has not been up so far may be starting for this long: nothing is wrong until then. */
+const START_MS = 30_000;
+/** How long a closing client waits for a server to end an idle stream cleanly. */
+const CLOSE_GRACE_MS = 500;
 
 /** One stream per server address, each opened again when it ends, and the choice between those that are up. */
 export class StreamPool<O> {
+  /** The full name of the RPC that carries the calls, for metrics. */
+  readonly rpc: string;
   readonly #options: StreamPoolOptions<O>;
-  readonly #addresses: ReturnType<typeof watchAddresses>;
-  /** A controller per address that is listed; aborting it retires the address. */
-  readonly #links = new Map<string, AbortController>();
-  readonly #connections = new Map<StreamConnection<O>, Promise<void>>();
+  readonly #links = new Map<string, Link<O>>();
+  /** Those that run, also without taking calls. */
+  readonly #running = new Map<StreamConnection<O>, Promise<void>>();
   #ready: StreamConnection<O>[] = [];
-  #closed = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(options: StreamPoolOptions<O>) {
+    const { parent, name } = options.streamMethod;
+    this.rpc = `${parent.typeName}/${name}`;
     this.#options = options;
-    this.#addresses = watchAddresses(
-      options.addresses,
-      options.resolveEveryMs,
-      (addresses) => this.#follow(addresses),
-      options.onError,
-    );
-    void this.#addresses.refresh();
+    void this.#look();
   }
 
   /** The one with fewer open calls of two streams picked at random, or nothing while no stream is up. */
   choose(): StreamConnection<O> | undefined {
     const count = this.#ready.length;
-    if (count < 2) return this.#ready[0];
     const first = Math.floor(Math.random() * count);
-    const second = (first + 1 + Math.floor(Math.random() * (count - 1))) % count;
-    const [a, b] = [this.#ready[first], this.#ready[second]];
-    if (a === undefined || b === undefined) return a ?? b;
-    return b.inFlight < a.inFlight ? b : a;
+    const [a, b] = [this.#ready[first], this.#ready[(first + 1 + Math.floor(Math.random() * (count - 1))) % count]];
+    return a && b && b.inFlight < a.inFlight ? b : a;
   }
 
   /** Ends all streams: cleanly, or after 500 ms by force. Calls that are still open fail. */
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#addresses.close();
-    for (const link of this.#links.values()) link.abort();
-    for (const connection of this.#connections.keys()) connection.leave();
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const connection of this.#running.keys()) connection.leave();
     const forceEnd = setTimeout(() => {
-      for (const connection of this.#connections.keys()) connection.abort("the client is closed");
+      for (const connection of this.#running.keys()) connection.abort("the client is closed");
     }, CLOSE_GRACE_MS);
-    await Promise.all(this.#connections.values());
+    await Promise.all(this.#running.values());
     clearTimeout(forceEnd);
   }
 
-  #follow(addresses: ReadonlySet<string>): void {
-    for (const [address, link] of this.#links) {
-      if (!addresses.has(address)) {
-        this.#links.delete(address);
-        link.abort();
-      }
-    }
-    for (const address of addresses) {
-      if (this.#links.has(address)) continue;
-      const link = new AbortController();
-      this.#links.set(address, link);
-      void this.#keepOpen(address, link.signal);
-    }
-  }
-
-  async #keepOpen(address: string, retired: AbortSignal): Promise<void> {
-    const { reconnect } = this.#options;
-    let failures = 0;
-    let hasBeenUp = false;
-    const firstMs = performance.now();
-    const link = {
-      onUp: () => (hasBeenUp = true),
-      isStarting: () => !hasBeenUp && performance.now() - firstMs < START_MS,
-    };
-    while (!retired.aborted) {
-      const startedMs = performance.now();
-      await this.#openOnce(address, retired, link);
-      if (retired.aborted) return;
-      // A stream that lasted was healthy, so the waits start short again.
-      const lasted = performance.now() - startedMs > reconnect.maxMs;
-      failures = lasted ? 0 : failures + 1;
-      void this.#addresses.refresh();
-      // The server may only want another stream, so one attempt comes at once, and no call waits for the pause.
-      if (lasted) continue;
-      await delay(backoffMs(reconnect, failures), undefined, { signal: retired }).catch(() => undefined);
-    }
-  }
-
-  /** Opens a stream and resolves when it takes no more calls; its open calls may take longer. */
-  #openOnce(address: string, retired: AbortSignal, link: Link): Promise<void> {
-    return new Promise((resolve) => {
-      const transport = this.#transportFor(address);
-      if (transport === undefined) {
-        resolve();
-        return;
-      }
-      const connection: StreamConnection<O> = new StreamConnection({
-        ...this.#options,
-        transport,
-        onUp: () => {
-          callStreamsOpened.add(1, { rpc: rpcOf(this.#options.streamMethod) });
-          link.onUp();
-          this.#ready.push(connection);
-          this.#options.onUp();
-        },
-        onDown: (unsent) => {
-          retired.removeEventListener("abort", leave);
-          this.#ready = this.#ready.filter((ready) => ready !== connection);
-          this.#options.onUnsent(unsent);
-          resolve();
-        },
-      });
-      const leave = () => connection.leave();
-      retired.addEventListener("abort", leave);
-      this.#connections.set(connection, this.#runToEnd(connection, address, link));
-    });
-  }
-
-  async #runToEnd(connection: StreamConnection<O>, address: string, link: Link): Promise<void> {
-    const error = await connection.run();
-    this.#connections.delete(connection);
-    if (error !== undefined && !this.#closed) {
-      callStreamsLost.add(1, { rpc: rpcOf(this.#options.streamMethod) });
-      if (link.isStarting() && error.rawMessage.includes("ECONNREFUSED")) return;
-      this.#options.onError(
-        new ConnectError(`call stream to ${address}: ${error.rawMessage}`, error.code, undefined, undefined, error),
-      );
-    }
-  }
-
-  #transportFor(address: string): (Transport & Partial<Disposable>) | undefined {
+  /** Looks the addresses up, opens the streams that are missing, and leaves those whose address is gone. */
+  async #look(): Promise<void> {
+    clearTimeout(this.#timer);
     try {
-      return this.#options.transportFor(address);
+      const addresses = new Set(await this.#options.addresses());
+      if (this.#isClosed) return;
+      for (const address of addresses) this.#openMissing(address);
+      for (const [address, { connection }] of this.#links) {
+        if (addresses.has(address)) continue;
+        this.#links.delete(address);
+        connection?.leave();
+      }
     } catch (error) {
       this.#options.onError(error);
-      return undefined;
     }
+    if (!this.#isClosed) this.#lookAfter(this.#options.lookEveryMs ?? LOOK_EVERY_MS);
   }
-}
 
-function backoffMs({ minMs, maxMs }: Reconnect, failures: number): number {
-  const ceilingMs = Math.max(minMs, Math.min(maxMs, minMs * 2 ** (failures + 1)));
-  return minMs + Math.random() * (ceilingMs - minMs);
-}
+  #lookAfter(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(), ms);
+  }
 
-function rpcOf({ parent, name }: StreamMethod): string {
-  return `${parent.typeName}/${name}`;
+  #openMissing(address: string): void {
+    const link = this.#links.get(address) ?? { sinceMs: performance.now(), hasBeenUp: false };
+    this.#links.set(address, link);
+    if (link.connection) return;
+    const { streamMethod, decode } = this.#options;
+    const openedMs = performance.now();
+    const connection: StreamConnection<O> = new StreamConnection({
+      streamMethod,
+      decode,
+      rpc: this.rpc,
+      transport: this.#options.transportFor(address),
+      onUp: () => {
+        callStreamsOpened.add(1, { rpc: this.rpc });
+        link.hasBeenUp = true;
+        this.#ready.push(connection);
+        this.#options.onUp();
+      },
+      onDown: () => {
+        link.connection = undefined;
+        this.#ready = this.#ready.filter((ready) => ready !== connection);
+        // The server may only want another stream: then no call should wait for it.
+        const hasLasted = performance.now() - openedMs > RETRY_AFTER_MS;
+        if (!this.#isClosed) this.#lookAfter(hasLasted ? 0 : RETRY_AFTER_MS);
+      },
+    });
+    link.connection = connection;
+    this.#running.set(connection, this.#runToEnd(connection, address, link));
+  }
+
+  async #runToEnd(connection: StreamConnection<O>, address: string, link: Link<O>): Promise<void> {
+    const error = await connection.run();
+    this.#running.delete(connection);
+    if (error === undefined || this.#isClosed) return;
+    callStreamsLost.add(1, { rpc: this.rpc });
+    const isStarting = !link.hasBeenUp && performance.now() - link.sinceMs < START_MS;
+    if (isStarting && error.rawMessage.includes("ECONNREFUSED")) return;
+    const message = `call stream to ${address}: ${error.rawMessage}`;
+    this.#options.onError(new ConnectError(message, error.code, undefined, undefined, error));
+  }
 }

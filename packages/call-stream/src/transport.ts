@@ -1,7 +1,7 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import { READ_MAX_BYTES } from "./call.ts";
 import { type ConnectSocket, Http2Connections } from "./http2-connections.ts";
-import { READ_MAX_BYTES } from "./limits.ts";
 
 /** A transport with its own connection; disposing it closes the connection. */
 type StreamTransport = Transport & Disposable;

@@ -2,9 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { VerifyRequest, VerifyResponse } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
-import type { AddressResolver } from "../src/addresses.ts";
 import type { CallStream } from "../src/client.ts";
 import { createCallStream } from "../src/client.ts";
+import type { AddressResolver } from "../src/stream-pool.ts";
 import { streamTransport } from "../src/transport.ts";
 
 type VerifyClientOptions = Partial<
@@ -20,8 +20,7 @@ export function verifyClient(
     streamMethod: VerifyService.method.verifyCalls,
     addresses,
     transportFor: (address) => streamTransport(address),
-    reconnect: { minMs: 10, maxMs: 100 },
-    resolveEveryMs: 50,
+    lookEveryMs: 50,
     onError: () => undefined,
     ...options,
   });

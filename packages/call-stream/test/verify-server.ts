@@ -6,14 +6,14 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import type { VerifyRequest, VerifyResponse } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { CallHandler } from "../src/call.ts";
-import type { ServeLimits } from "../src/serve.ts";
 import { serveCalls } from "../src/serve.ts";
+import type { ServeLimits } from "../src/served-stream.ts";
 
 export type VerifyHandler = CallHandler<VerifyRequest, VerifyResponse>;
 
 type VerifyServerOptions = {
   readonly onError?: (error: unknown) => void;
-  readonly limits?: ServeLimits;
+  readonly limits?: Partial<ServeLimits>;
   readonly port?: number;
 };
 
@@ -48,7 +48,7 @@ export async function startVerifyServer(
         router.service(VerifyService, {
           verifyCalls(batches, { signal }) {
             opened += 1;
-            return verifyCalls(batches, { signal, caller: "gateway" });
+            return verifyCalls.serve(batches, { signal, caller: "gateway" });
           },
         }),
     }),
@@ -73,7 +73,7 @@ export async function startVerifyServer(
 }
 
 /** Listens on loopback and keeps the set of open connections. */
-export async function listening(
+async function listening(
   server: Http2Server,
   port: number,
 ): Promise<{ port: number; sessions: Set<ServerHttp2Session> }> {

@@ -3,9 +3,9 @@ import { Code, ConnectError, type ConnectRouter, createConnectRouter, type Inter
 import { Access, access, callers } from "@toolgate/gen/toolgate/options/v1/access_pb";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { callerKey } from "./identity/caller.ts";
-import type { PrincipalReader } from "./identity/principal-token.ts";
 import { type CallerReader, SERVICE_TOKEN_HEADER, unknownCaller } from "./identity/service-token.ts";
-import { type MemberRole, PRINCIPAL_HEADER, principalKey } from "./principal.ts";
+import type { TextReader } from "./identity/signed-text.ts";
+import { type MemberRole, PRINCIPAL_HEADER, type Principal, principalKey } from "./principal.ts";
 
 /** The roles that may call an RPC with this access; undefined: it needs no user. */
 const ROLES_ADMITTED = new Map<Access, readonly MemberRole[] | undefined>([
@@ -52,7 +52,7 @@ export function rpcName(method: DescMethod): string {
 /** How a server finds out who calls: which service, and for which user. */
 export interface Authentication {
   callers: CallerReader;
-  principals: PrincipalReader;
+  principals: TextReader<Principal>;
 }
 
 /**

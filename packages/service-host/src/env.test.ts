@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { readConfig } from "./env.ts";
-import { readHostConfig } from "./host-config.ts";
 
 test("reads typed values, with fallbacks for what is unset or empty", () => {
   const env = { TEXT: "a b", NUMBER: "-5", FLAG: "true", LIST: " a, b ,,c ", CHOICE: "two", EMPTY: "" };
@@ -53,10 +52,6 @@ test("one error names every violation, and no value", () => {
   expect(message).not.toMatch(/hunter|70000/);
 });
 
-test.each(["1.5", "1e3", "0x10", " 1", "", "99999999999999999999"])("refuses %j as a whole number", (NUMBER) => {
-  expect(() => readConfig({ NUMBER }, (reader) => reader.integer("NUMBER", { min: 0, max: 9_999 }))).toThrow("NUMBER");
-});
-
 test("base URLs are one or more, over http or https, and kept as they are written", () => {
   const read = (URLS?: string) => readConfig({ URLS }, (reader) => reader.baseUrls("URLS"));
   for (const urls of ["http://a:1", "https://a.example/, http://[::1]:2"]) expect(read(urls)).toBe(urls);
@@ -65,9 +60,4 @@ test("base URLs are one or more, over http or https, and kept as they are writte
     expect(() => read(urls), urls).toThrow("URLS must be http or https URLs");
   }
   expect(readConfig({}, (reader) => reader.baseUrls("URLS", ""))).toBe("");
-});
-
-test("a host needs a log level that exists", () => {
-  expect(() => readHostConfig({ LOG_LEVEL: "loud" })).toThrow("LOG_LEVEL");
-  expect(readHostConfig({})).toMatchObject({ host: "127.0.0.1", rpcPort: 0, logLevel: "info" });
 });

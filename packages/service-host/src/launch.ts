@@ -4,9 +4,9 @@ import { startTracing } from "@toolgate/telemetry/tracing";
 import { type Env, readAll } from "./env.ts";
 import { type HostConfig, readHostConfig } from "./host-config.ts";
 import { principalKeysOf } from "./identity/principal-keys.ts";
-import { createPrincipalReader } from "./identity/principal-token.ts";
 import { type IdentitySettings, readIdentity } from "./identity/service-keys.ts";
 import { createCallerReader, createServiceTokens, type ServiceTokens } from "./identity/service-token.ts";
+import { createTextReaders } from "./identity/signed-text.ts";
 import type { Logger } from "./logger.ts";
 import { isServiceName, type Peers, type PeerUrls, readPeerUrls, remotePeers } from "./peers.ts";
 import { startOpsServer } from "./process/ops-server.ts";
@@ -70,7 +70,7 @@ async function run(
     await service.ready();
   });
   const draining = new AbortController();
-  const principals = createPrincipalReader({
+  const { principals } = createTextReaders({
     // Loaded when the first principal comes, so that the service starts and serves hot calls without key-auth.
     keySet: () => service.principalKeys?.() ?? principalKeysOf(peers)(),
     now: Date.now,

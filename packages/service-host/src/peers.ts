@@ -32,8 +32,6 @@ export type PeerUrls = Partial<Record<ServiceName, string>>;
 
 type PeerTransports = Partial<Record<ServiceName, Transport>>;
 
-const RECONNECT = { minMs: 50, maxMs: 1_000 };
-
 /** The addresses of a process's peers. Throws one error that names the variables that are missing or do not fit. */
 export function readPeerUrls(env: Env, service: string): PeerUrls {
   return readConfig(env, (reader) => {
@@ -77,7 +75,6 @@ export function remotePeers(
         streamMethod: stream,
         addresses: () => serverAddresses(url),
         transportFor: transportFor(service),
-        reconnect: RECONNECT,
         onError: (error) => log.warn({ err: error }, "call stream"),
       });
       streams.push(calls);

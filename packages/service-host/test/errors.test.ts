@@ -1,7 +1,6 @@
 import { Code, ConnectError, type ConnectRouter, createClient } from "@connectrpc/connect";
 import { LoginRequestSchema, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
-import { runForRequest } from "@toolgate/telemetry/request";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { isFromHandler, unavailable } from "../src/errors.ts";
@@ -118,18 +117,4 @@ test("a call that its caller cancelled is not logged as a failure", async () => 
   expect((await call).code).toBe(Code.Canceled);
   await eventually(() => aborted);
   expect(rig.entries).toEqual([]);
-});
-
-test("an unexpected error and its log line carry the id of the caller's request", async () => {
-  await using rig = await rpcRig((router) =>
-    router.service(SessionService, {
-      login() {
-        throw new Error("unexpected");
-      },
-    }),
-  );
-  const client = createClient(SessionService, transportTo(rig.baseUrl));
-  const call = runForRequest({ requestId: "request-1" }, () => client.login({}));
-  await expect(call).rejects.toThrow("internal error, request id request-1");
-  expect(rig.entries).toMatchObject([{ requestId: "request-1", level: "error" }]);
 });

@@ -1,51 +1,30 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { status } from "@grpc/grpc-js";
-import { loadFileDescriptorSetFromBuffer } from "@grpc/proto-loader";
+import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { Code, createClient } from "@connectrpc/connect";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "@toolgate/gen/grpc/health/v1/health_pb";
+import { ServerReflection, type ServerReflectionRequest } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
+import { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
-import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { clientOf, credential, grpcClient, unary } from "./grpc-client.ts";
 import { rpcRig } from "./rpc-rig.ts";
 
-const HEALTH = ["grpc/health/v1/health.proto", "grpc.health.v1.Health"] as const;
-const SESSION = ["toolgate/key_auth/v1/session.proto", "toolgate.key_auth.v1.SessionService"] as const;
-const VERIFY = ["toolgate/key_auth/v1/verify.proto", "toolgate.key_auth.v1.VerifyService"] as const;
-const REFLECTION = ["v1", "v1alpha"].map(
-  (version) => [`grpc/reflection/${version}/reflection.proto`, `grpc.reflection.${version}.ServerReflection`] as const,
-);
-
-function start(ready?: () => Promise<void>) {
-  return rpcRig((router) => {
-    router.service(SessionService, {
-      login: ({ email }) => ({ token: `token of ${email}` }),
-      getKeySet: () => ({ jwksJson: "{}" }),
-    });
-    router.service(VerifyService, {
-      async *verifyCalls(batches) {
-        yield {};
-        for await (const { calls } of batches) yield { replies: calls.map(({ id }) => ({ id })) };
-      },
-    });
-  }, ready);
-}
+const start = (ready?: () => Promise<void>) =>
+  rpcRig((router) => router.service(SessionService, { login: () => ({}) }), ready);
 
 test("health.Check and List follow the readiness, without a credential", async () => {
   let reason = "";
   await using rig = await start(async () => {
     if (reason) throw new Error(reason);
   });
-  using health = closing(grpcClient(rig.server.port, ...HEALTH));
-  for (const service of ["", SESSION[1], "grpc.health.v1.Health"])
-    expect(await unary(health.client, "check", { service })).toEqual({ status: "SERVING" });
-  await expect(unary(health.client, "check", { service: "no.such.Service" })).rejects.toMatchObject({
-    code: status.NOT_FOUND,
-  });
+  const health = createClient(Health, rig.bare);
+  for (const service of ["", SessionService.typeName, Health.typeName])
+    expect(await health.check({ service })).toMatchObject({ status: Status.SERVING });
+  await expect(health.check({ service: "no.such.Service" })).rejects.toMatchObject({ code: Code.NotFound });
   reason = "postgres is down";
-  expect(await unary(health.client, "check", { service: SESSION[1] })).toEqual({ status: "NOT_SERVING" });
-  const { statuses } = await unary<{ statuses: object }>(health.client, "list", {});
-  expect(statuses).toMatchObject({ "": { status: "NOT_SERVING" }, [VERIFY[1]]: { status: "NOT_SERVING" } });
+  expect(await health.check({ service: SessionService.typeName })).toMatchObject({ status: Status.NOT_SERVING });
+  const { statuses } = await health.list({});
+  expect(statuses).toMatchObject({ "": { status: Status.NOT_SERVING }, [Health.typeName]: {} });
 });
 
 test("health.Watch reports each change of readiness and the drain, and ends when the server closes", async () => {
@@ -53,13 +32,15 @@ test("health.Watch reports each change of readiness and the drain, and ends when
   const rig = await start(async () => {
     if (reason) throw new Error(reason);
   });
-  using health = closing(grpcClient(rig.server.port, ...HEALTH));
   const watch = (service: string) => {
     const seen: string[] = [];
-    const stream = health.client.watch({ service }, credential());
-    stream.on("data", (response: { status: string }) => seen.push(response.status));
-    stream.on("error", () => seen.push("error"));
-    stream.on("end", () => seen.push("end"));
+    const read = async () => {
+      for await (const { status } of createClient(Health, rig.bare).watch({ service })) seen.push(`${Status[status]}`);
+    };
+    read().then(
+      () => seen.push("end"),
+      () => seen.push("error"),
+    );
     return seen;
   };
   const [whole, unknown] = [watch(""), watch("no.such.Service")];
@@ -74,73 +55,37 @@ test("health.Watch reports each change of readiness and the drain, and ends when
   await eventually(() => expect([whole.at(-1), unknown]).toEqual(["end", ["SERVICE_UNKNOWN", "end"]]));
 });
 
-test("gRPC's own client makes unary calls and streams with the internal credential, and none without", async () => {
-  await using rig = await start();
-  using session = closing(grpcClient(rig.server.port, ...SESSION));
-  using verify = closing(grpcClient(rig.server.port, ...VERIFY));
-  expect(await unary(session.client, "login", { email: "a@b.example" }, credential())).toMatchObject({
-    token: "token of a@b.example",
-  });
-  expect(await unary(session.client, "getKeySet", {}, credential())).toMatchObject({ jwksJson: "{}" });
-  await expect(unary(session.client, "login", {})).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
-
-  const stream = verify.client.verifyCalls(credential());
-  const ids: number[] = [];
-  stream.on("data", ({ replies }: { replies: { id: number }[] }) => ids.push(...replies.map(({ id }) => id)));
-  stream.write({ calls: [{ id: 1 }, { id: 2 }] });
-  await eventually(() => expect(ids).toEqual([1, 2]));
-  stream.write({ calls: [{ id: 3 }] });
-  await eventually(() => expect(ids).toEqual([1, 2, 3]));
-  stream.end();
-});
-
-test.each(REFLECTION)("reflection gives a client everything that it needs to make a call (%s)", async (...version) => {
-  await using rig = await start();
-  using reflection = closing(grpcClient(rig.server.port, ...version));
-  const ask = (request: object) => reflect(reflection.client, request);
-
-  const { listServicesResponse } = await ask({ listServices: "" });
-  expect(listServicesResponse.service.map(({ name }: { name: string }) => name).sort()).toEqual([
-    "grpc.health.v1.Health",
-    "grpc.reflection.v1.ServerReflection",
-    "grpc.reflection.v1alpha.ServerReflection",
-    SESSION[1],
-    VERIFY[1],
-  ]);
-  for (const symbol of [SESSION[1], `${SESSION[1]}.Login`, "toolgate.key_auth.v1.LoginRequest.email"]) {
-    const { fileDescriptorResponse } = await ask({ fileContainingSymbol: symbol });
-    const file = fromBinary(FileDescriptorProtoSchema, fileDescriptorResponse.fileDescriptorProto[0]);
-    expect(file.name).toBe(SESSION[0]);
-  }
-  expect((await ask({ fileContainingSymbol: "no.such.Symbol" })).errorResponse).toMatchObject({ errorCode: 5 });
-  expect((await ask({ fileByFilename: "no/such.proto" })).errorResponse).toMatchObject({ errorCode: 5 });
-
-  const options = "google.protobuf.MethodOptions";
-  const { allExtensionNumbersResponse } = await ask({ allExtensionNumbersOfType: options });
-  expect(allExtensionNumbersResponse.extensionNumber).toEqual([50_001, 50_002]);
-  const extension = { containingType: options, extensionNumber: 50_001 };
-  expect((await ask({ fileContainingExtension: extension })).messageResponse).toBe("fileDescriptorResponse");
-
-  const { fileDescriptorResponse } = await ask({ fileByFilename: SESSION[0] });
-  const file = fileDescriptorResponse.fileDescriptorProto.map((one: Buffer) =>
-    fromBinary(FileDescriptorProtoSchema, one),
-  );
-  const set = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
-  using session = closing(clientOf(loadFileDescriptorSetFromBuffer(Buffer.from(set)), rig.server.port, SESSION[1]));
-  expect(await unary(session.client, "login", { email: "x" }, credential())).toMatchObject({ token: "token of x" });
-});
-
-/** One request on its own reflection stream. */
-function reflect(client: ReturnType<typeof grpcClient>, request: object) {
-  // biome-ignore lint/suspicious/noExplicitAny: the response of a client that is made from a proto file at run time.
-  return new Promise<any>((resolve, reject) => {
-    const stream = client.serverReflectionInfo();
-    stream.on("data", resolve).on("error", reject);
-    stream.write(request);
-    stream.end();
-  });
-}
-
-function closing(client: ReturnType<typeof grpcClient>) {
-  return { client, [Symbol.dispose]: () => client.close() };
-}
+test.each([ServerReflection, ServerReflectionV1Alpha])(
+  "reflection gives a client everything that it needs to make a call (%o)",
+  async (version) => {
+    await using rig = await start();
+    // The two versions differ only in their names.
+    const reflection = createClient(version as typeof ServerReflection, rig.bare);
+    const ask = async (messageRequest: ServerReflectionRequest["messageRequest"]) => {
+      const requests = (async function* () {
+        yield { messageRequest };
+      })();
+      for await (const { messageResponse } of reflection.serverReflectionInfo(requests)) return messageResponse;
+      return undefined;
+    };
+    const listed = await ask({ case: "listServices", value: "" });
+    const services = [Health, ServerReflection, ServerReflectionV1Alpha, SessionService];
+    expect(listed?.case === "listServicesResponse" && listed.value.service.map(({ name }) => name).toSorted()).toEqual(
+      services.map(({ typeName }) => typeName),
+    );
+    for (const symbol of [SessionService.typeName, `${SessionService.typeName}.Login`]) {
+      const found = await ask({ case: "fileContainingSymbol", value: symbol });
+      const files = found?.case === "fileDescriptorResponse" ? found.value.fileDescriptorProto : [];
+      const [file, ...dependencies] = files.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
+      const registry = createFileRegistry(file as NonNullable<typeof file>, (name) =>
+        dependencies.find((dependency) => dependency.name === name),
+      );
+      expect(registry.getService(SessionService.typeName)?.method.login?.input.field.email).toBeDefined();
+    }
+    const extension = { containingType: "google.protobuf.MethodOptions", extensionNumber: 50_001 };
+    const extended = await ask({ case: "fileContainingExtension", value: extension as never });
+    expect(extended?.case).toBe("fileDescriptorResponse");
+    const unknown = await ask({ case: "fileByFilename", value: "no/such.proto" });
+    expect(unknown).toMatchObject({ case: "errorResponse", value: { errorCode: 5 } });
+  },
+);

@@ -9,13 +9,12 @@ await launch({
   readConfig: (env) =>
     readConfig(env, (reader) => ({
       callMs: reader.integer("CALL_MS", { min: 0, max: 10_000 }),
-      fault: reader.choice("FAULT", ["none", "start", "open", "hang", "drain", "crash"], "none"),
+      fault: reader.choice("FAULT", ["none", "start", "hang", "drain", "crash"], "none"),
       gate: reader.text("GATE", ""),
     })),
   async start({ callMs, fault, gate }, { log }) {
+    if (fault === "start" || fault === "hang") setInterval(() => {}, 60_000);
     if (fault === "start") throw new Error("cannot reach postgres://user:hunter2@db.example/x");
-    if (fault === "open" || fault === "hang") setInterval(() => {}, 60_000);
-    if (fault === "open") throw new Error("the server says nothing");
     log.info("starting");
     if (fault === "hang") await new Promise(() => {});
     if (fault === "crash") setTimeout(() => Promise.reject(new Error("nobody waits for this")), 50);

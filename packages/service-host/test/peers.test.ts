@@ -7,7 +7,6 @@ import {
 } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { ListLockedWorkspacesResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
-import { SERVICES } from "@toolgate/service-registry/services";
 import { testTokens } from "@toolgate/testbed/service-identity";
 import { expect, test } from "vitest";
 import { createLogger } from "../src/logger.ts";
@@ -61,17 +60,6 @@ test("a hot call of a service whose other calls are unary can be made both ways"
   expect((await sessions.authorize({})).userId).toBe("7");
   const authorize = peers.call(SessionService.method.authorize);
   expect((await authorize(create(AuthorizeRequestSchema))).userId).toBe("7");
-});
-
-test("a hot call ends when the registry's time for it is up", async () => {
-  const peers = localPeers();
-  const { promise: never } = Promise.withResolvers<never>();
-  peers.add("key-auth", keyAuth({ ...HOT_CALLS, verify: () => never }));
-  const [{ timeoutMs }] = SERVICES["key-auth"].hotCalls;
-  const begun = performance.now();
-  const verify = peers.call(VerifyService.method.verify)(create(VerifyRequestSchema));
-  expect(ConnectError.from(await verify.catch((error: unknown) => error)).code).toBe(Code.DeadlineExceeded);
-  expect(performance.now() - begun).toBeGreaterThanOrEqual(timeoutMs);
 });
 
 test("a service without the handler of one of its hot calls does not start", () => {

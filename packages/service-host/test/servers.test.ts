@@ -1,4 +1,3 @@
-import { createServer } from "node:net";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
@@ -48,20 +47,6 @@ test("metrics are in Prometheus' format, and a failure to read them does no harm
   expect((await rig.get("/healthz"))[0]).toBe(200);
 });
 
-test("a taken port is reported in one sentence", async () => {
-  const other = createServer();
-  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-  const { port } = other.address() as { port: number };
-  const started = startOpsServer({
-    readiness: createReadiness(async () => {}),
-    host: "127.0.0.1",
-    port,
-    scrape: async () => "",
-  });
-  await expect(started).rejects.toThrow(`port ${port} on 127.0.0.1 is taken`);
-  other.close();
-});
-
 test("the same port speaks gRPC and Connect over h2c", async () => {
   await using rig = await rpcRig((router) => router.service(SessionService, { login: () => ({ token: "s" }) }));
   const overGrpc = createClient(SessionService, transportTo(rig.baseUrl));
@@ -80,26 +65,4 @@ test("a message over the limit is refused, not read", async () => {
   expect(ConnectError.from(await large.catch((error) => error)).code).toBe(Code.ResourceExhausted);
   // The rest of the message is never read: closing would wait for it.
   sessionManager.abort();
-});
-
-test("closing lets an open call finish and takes no new one", async () => {
-  const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const rig = await rpcRig((router) =>
-    router.service(SessionService, {
-      async login() {
-        entered.resolve();
-        await gate.promise;
-        return {};
-      },
-    }),
-  );
-  const client = createClient(SessionService, transportTo(rig.baseUrl));
-  const open = client.login({});
-  await entered.promise;
-  const closed = rig[Symbol.asyncDispose]();
-  const fresh = createClient(SessionService, transportTo(rig.baseUrl));
-  await expect(fresh.login({})).rejects.toThrow();
-  gate.resolve();
-  await open;
-  await closed;
 });

@@ -33,17 +33,6 @@ async function admitted(port: number, options: ConnectionOptions): Promise<boole
   }
 }
 
-test("calls and call streams work between processes that have certificates of one authority", async () => {
-  await using tls = await tlsOf(own);
-  await using server = await secureServer(tls);
-  for (const url of [server.url, `https://localhost:${server.port}`]) {
-    await using client = clientOf(url, tls);
-    expect((await client.unary()).token).toBe("t");
-    await Promise.all(Array.from({ length: 50 }, () => client.hot()));
-    expect(client.entries).toEqual([]);
-  }
-});
-
 test("a server refuses clients without a certificate, with one of another authority, an expired one, and without TLS", async () => {
   await using tls = await tlsOf(own);
   await using server = await secureServer(tls);
@@ -61,23 +50,6 @@ test("a server refuses clients without a certificate, with one of another author
   await expect(unencrypted.unary(2_000)).rejects.toThrow();
   await expect(unencrypted.hot(2_000)).rejects.toThrow();
   expect(await admitted(port, own)).toBe(true);
-});
-
-test("a server logs why it refused a client, at most every 10 s, and nothing of a mere connection", async () => {
-  const reasons: [ConnectionOptions, string][] = [
-    [{}, "ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE"],
-    [await foreign.issue(), "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
-    [await authority.issue({ days: -1 }), "CERT_HAS_EXPIRED"],
-  ];
-  for (const [options, reason] of reasons) {
-    await using tls = await tlsOf(own);
-    await using server = await secureServer(tls);
-    await new Promise((resolve) => connectTcp(server.port, "127.0.0.1").on("close", resolve).end());
-    for (let attempt = 0; attempt < 3; attempt += 1) expect(await admitted(server.port, options)).toBe(false);
-    const refusals = () => tls.entries.filter(({ level }) => level === "warn");
-    await eventually(() => refusals().length > 0);
-    expect(refusals()).toMatchObject([{ reason }]);
-  }
 });
 
 test("a client refuses servers of another authority or with another name", async () => {

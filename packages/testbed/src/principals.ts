@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createRouterTransport, type Transport } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { RunRequestSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import type { Grant } from "@toolgate/service-host/identity/grant-token";
+import type { Grant } from "@toolgate/service-host/identity/signed-text";
 import { PRINCIPAL_HEADER, type Principal } from "@toolgate/service-host/principal";
 
 /** A key as key-auth's are, and the claims of a principal's text. */

@@ -1,9 +1,9 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { ConnectRouter, Transport } from "@connectrpc/connect";
 import { type Authentication, callersOf } from "@toolgate/service-host/access";
-import { createPrincipalReader } from "@toolgate/service-host/identity/principal-token";
 import { readIdentity } from "@toolgate/service-host/identity/service-keys";
 import { createCallerReader } from "@toolgate/service-host/identity/service-token";
+import { createTextReaders } from "@toolgate/service-host/identity/signed-text";
 import { createLogger, type Logger } from "@toolgate/service-host/logger";
 import { localServer, remoteTransport, TRUSTED_CALLERS } from "@toolgate/service-host/rpc/transport";
 import type { ServiceName } from "@toolgate/service-registry/services";
@@ -36,7 +36,7 @@ export function testRemote(urls: string, called: string): Transport {
 
 /** Verifies the test's service keys and principals, as a service of this name. */
 export function testAuthentication(called: string): Authentication {
-  const principals = createPrincipalReader({ keySet: testKeySet, now: Date.now, onError: () => {} });
+  const { principals } = createTextReaders({ keySet: testKeySet, now: Date.now, onError: () => {} });
   const { publicKeys } = readIdentity(identityEnv("key-auth"), "key-auth");
   return { callers: createCallerReader(called, publicKeys, Date.now), principals };
 }

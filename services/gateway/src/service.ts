@@ -3,7 +3,6 @@ import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { openConnections } from "@toolgate/service-host/connections";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
-import { createReceiveHook } from "./clients/inbound-hook.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import { closeConnections } from "./http/close-connections.ts";
 import { createHttpServer } from "./http/server.ts";
@@ -30,7 +29,7 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
     log,
     now,
   };
-  const receiveHook = createReceiveHook(peers.call(ReceiveService.method.receive));
+  const receiveHook = peers.call(ReceiveService.method.receive);
   const app = await createHttpServer({ ...config, calls, receiveHook, peers, bus, log });
   await app.listen({ host: config.host, port: config.port });
   // Closing waits for the calls under way and closes idle connections.

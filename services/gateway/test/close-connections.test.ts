@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Agent, request } from "node:http";
+import { connect } from "node:net";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
@@ -48,12 +49,16 @@ test("a stopping gateway responds on connections that were idle, tells their cli
   await expect(ask(gateway.port, new Agent())).rejects.toThrow("ECONNREFUSED");
 });
 
-test("a stopping gateway waits for idle connections as long as its setting says, and then closes them", async () => {
+test("a stopping gateway does not wait for a client that never finishes", async () => {
   await using nats = await testNats();
-  const config = readConfig({ NATS_URL: nats.url, PORT: "0", DRAIN_IDLE_MS: "100", DRAIN_MS: "120000" });
+  const config = readConfig({ NATS_URL: nats.url, PORT: "0", DRAIN_MS: "50" });
   await using gateway = await start(config, { log, now: Date.now, peers });
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  expect((await ask(gateway.port, agent)).status).toBe(404);
+  const socket = connect(gateway.port, "127.0.0.1");
+  const closed = once(socket, "close");
+  await once(socket, "connect");
+  socket.write("POST /api/v1/tools/x HTTP/1.1\r\n");
+  // Once a later connection has its response, the server has also accepted this one.
+  expect((await ask(gateway.port, new Agent())).status).toBe(404);
   await gateway.drain();
-  await expect(ask(gateway.port, new Agent())).rejects.toThrow("ECONNREFUSED");
+  await closed;
 });

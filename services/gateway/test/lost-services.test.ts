@@ -45,12 +45,3 @@ test("[ERR-18] a call survives the loss of one key-auth replica: it is verified 
 test("[ERR-18] an error of key-auth itself is not retried", async () => {
   expect(await call([Code.Internal])).toMatchObject({ status: 500, verified: 1, requests: [] });
 });
-
-test("the body is sent with its idempotency key, and one that cannot be used is not sent", async () => {
-  const once = { "idempotency-key": "key-1" };
-  const sent = await call([], once);
-  expect(sent.requests).toMatchObject([{ body: Buffer.from('{"args":{}}'), idempotencyKey: "key-1" }]);
-  const large = await call([], once, " ".repeat(1024 * 1024 + 1));
-  const bodyFault = { field: "", rule: "body", message: "body larger than 1048576 bytes" };
-  expect(large.requests).toMatchObject([{ body: new Uint8Array(), bodyFault, idempotencyKey: "" }]);
-});

@@ -80,42 +80,17 @@ async function gateway() {
   return { begin, called, post, send };
 }
 
-const LONG = `content-length: ${2 * MIB}`;
-const CHUNKED = "transfer-encoding: chunked";
-const COOKIE = "cookie: toolgate_session=known";
-
-test.each<[who: string, head: string, status: number, code: string, message: string, asked: string[]]>([
-  ["without a login", LONG, 401, "UNAUTHENTICATED", "login required", []],
-  ["with a cookie alone", `${COOKIE}\r\n${LONG}`, 403, "PERMISSION_DENIED", "X-CSRF-Token missing or wrong", []],
-  [
-    "with an unknown token",
-    `authorization: Bearer x\r\n${LONG}`,
-    401,
-    "UNAUTHENTICATED",
-    "login required",
-    ["GetSession"],
-  ],
-  ["in chunks", `authorization: Bearer x\r\n${CHUNKED}`, 401, "UNAUTHENTICATED", "login required", ["GetSession"]],
-  [
-    "that is small while it is compressed",
-    "authorization: Bearer x\r\ncontent-encoding: gzip\r\ncontent-length: 2000",
-    401,
-    "UNAUTHENTICATED",
-    "login required",
-    ["GetSession"],
-  ],
-])(
-  "[WMGMT-4] a large request %s is refused before its body has come",
-  async (_who, head, status, code, message, asked) => {
-    const { begin, called } = await gateway();
-    const response = await begin(SAVE_TOOL, head);
-    expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(response).toMatch(new RegExp(`^x-error-code: ${code}\r$`, "m"));
-    expect(response).toMatch(/^content-type: application\/json\r$/m);
-    expect(response).toContain(`"message":"${message}"`);
-    expect(called).toEqual(asked);
-  },
-);
+test.each([
+  ["in chunks", "transfer-encoding: chunked"],
+  ["that is small while it is compressed", "content-encoding: gzip\r\ncontent-length: 2000"],
+])("[WMGMT-4] a large request %s is refused before its body has come", async (_name, head) => {
+  const { begin, called } = await gateway();
+  const response = await begin(SAVE_TOOL, `authorization: Bearer x\r\n${head}`);
+  expect(response).toMatch(/^HTTP\/1.1 401 /);
+  expect(response).toMatch(/^x-error-code: UNAUTHENTICATED\r$/m);
+  expect(response).toContain('"message":"login required"');
+  expect(called).toEqual(["GetSession"]);
+});
 
 test("[WMGMT-4] what a stranger sends to log in has at most 16 KiB, and more is not read", async () => {
   const { begin, called, post } = await gateway();
@@ -127,34 +102,6 @@ test("[WMGMT-4] what a stranger sends to log in has at most 16 KiB, and more is 
   expect(called).toEqual([]);
   expect((await post(LOGIN, `{"email":"a","password":"b"}${" ".repeat(16_000)}`, {})).status).toBe(200);
   expect(called).toEqual(["Login"]);
-});
-
-const saved = (values: number) => `{"workspace":"w","definition":{"a":[${"0,".repeat(values - 1)}0]}}`;
-/** The request itself, the workspace, the definition and the list. */
-const AROUND = 4;
-
-test("a request may have 50,000 JSON values; one with more calls no service for it", async () => {
-  const { called, post } = await gateway();
-  const most = saved(50_000 - AROUND);
-  for (const [body, headers] of [
-    [most, BEARER],
-    [gzipSync(most), { ...BEARER, "content-encoding": "gzip" }],
-  ] as const) {
-    expect((await post(SAVE_TOOL, body, headers)).status).toBe(200);
-    expect(called.splice(0)).toEqual(expect.arrayContaining(["Authorize", "SaveTool as signed"]));
-  }
-  const more = saved(50_001 - AROUND);
-  for (const [body, headers] of [
-    [more, BEARER],
-    [gzipSync(more), { ...BEARER, "content-encoding": "gzip" }],
-  ] as const) {
-    expect(await post(SAVE_TOOL, body, headers)).toEqual({
-      status: 400,
-      errorCode: "INVALID_ARGUMENT",
-      body: { code: "invalid_argument", message: "the request has more than 50000 JSON values" },
-    });
-  }
-  expect(called.filter((rpc) => rpc !== "GetSession")).toEqual([]);
 });
 
 test("a large response is compressed for a client that accepts it, a small one never", async () => {

@@ -69,12 +69,6 @@ test.each(DEEP)(
   },
 );
 
-test.each(WAYS)("[TOOL-12] a result with 64 levels is structured, in a call %s", async (_, more, headers) => {
-  await using running = await gateway({ result: nested(63) });
-  const { result } = (await running.send("/mcp", callWith("{}", more), headers)).json();
-  expect([result.structuredContent, result.isError]).toEqual([JSON.parse(nested(63)), false]);
-});
-
 test.each(WAYS)("[TOOL-12] a call %s passes the arguments on as REST does", async (_, more, headers) => {
   await using running = await gateway({});
   const args = '{"text":"a","toString":{"b":[1]}}';

@@ -1,5 +1,5 @@
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
-import { createGrantReaders, type Grant } from "@toolgate/service-host/identity/grant-token";
+import { createTextReaders, type Grant } from "@toolgate/service-host/identity/signed-text";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { createSigners, maintainSigningKeys } from "../src/login/signing-keys.ts";
@@ -12,7 +12,7 @@ const admin = (keyAuth: RunningKeyAuth) => keyAuth.as("admin");
 /** Reads as a tool-runner does whose clock may be off. */
 function readersOf(keyAuth: RunningKeyAuth, now: () => number) {
   const keySet = async () => JSON.parse((await keyAuth.sessions().getKeySet({})).jwksJson);
-  return createGrantReaders({ keySet, now, onError: () => {} });
+  return createTextReaders({ keySet, now, onError: () => {} });
 }
 
 test("Verify grants a key the tool that it lists, and its descriptions, and nothing else", async () => {

@@ -1,5 +1,5 @@
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
-import { createPrincipalReader } from "@toolgate/service-host/identity/principal-token";
+import { createTextReaders } from "@toolgate/service-host/identity/signed-text";
 import { expect, test } from "vitest";
 import { maintainSigningKeys } from "../src/login/signing-keys.ts";
 import { provision } from "../src/operator/provision.ts";
@@ -15,7 +15,7 @@ test("Authorize signs what it says about the user; the same text serves many req
   await provision(keyAuth.pool, user);
   const { token } = await keyAuth.sessions().login({ email: user.email, password: user.password });
   const ask = () => keyAuth.sessions().authorize({ token, workspace: user.workspace });
-  const reader = createPrincipalReader({
+  const { principals: reader } = createTextReaders({
     keySet: async () => JSON.parse((await keyAuth.sessions().getKeySet({})).jwksJson),
     now: () => now,
     onError: () => {},

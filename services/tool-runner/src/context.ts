@@ -10,12 +10,12 @@ import { Compiler } from "@toolgate/sandbox/compiler";
 import type { PoolLimits } from "@toolgate/sandbox/limits";
 import { openSandbox } from "@toolgate/sandbox/open";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
-import { createGrantReaders, type GrantReader } from "@toolgate/service-host/identity/grant-token";
 import { principalKeysOf } from "@toolgate/service-host/identity/principal-keys";
-import type { PrincipalReader } from "@toolgate/service-host/identity/principal-token";
+import { createTextReaders, type Grant, type TextReader } from "@toolgate/service-host/identity/signed-text";
 import type { Logger } from "@toolgate/service-host/logger";
 import { createMailer } from "@toolgate/service-host/mailer";
 import type { Peers } from "@toolgate/service-host/peers";
+import type { Principal } from "@toolgate/service-host/principal";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { Config } from "./config.ts";
 import { HOST_FUNCTIONS } from "./domain/host-functions.ts";
@@ -30,8 +30,8 @@ import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts
 
 /** What runs of tools and the RPC handlers work with. */
 export interface Context extends ExecuteDependencies {
-  grants: GrantReader;
-  principals: PrincipalReader;
+  grants: TextReader<Grant>;
+  principals: TextReader<Principal>;
   epochs: Epochs;
   secretBox: SecretBox;
   findServer: FindServer;
@@ -61,7 +61,7 @@ export async function createContext(
   const epochs = createEpochs(redis);
   const compiler = resources.use(new Compiler());
   return {
-    ...createGrantReaders({
+    ...createTextReaders({
       keySet: principalKeysOf(peers),
       now,
       onError: (error) => log.warn({ err: error }, "key-auth's public keys"),

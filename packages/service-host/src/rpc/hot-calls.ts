@@ -52,7 +52,9 @@ export function hotCallStreams(
   return {
     routes(router) {
       for (const { stream, calls } of streams) {
-        router.rpc(stream, (batches, context) => calls(batches, { signal: context.signal, caller: callerOf(context) }));
+        router.rpc(stream, (batches, context) =>
+          calls.serve(batches, { signal: context.signal, caller: callerOf(context) }),
+        );
       }
     },
     async untilIdle() {

@@ -6,7 +6,7 @@ import type { ServiceName } from "@toolgate/service-registry/services";
 import type { JSONWebKeySet } from "jose";
 import { type Authentication, assertMayCall, rpcName } from "../access.ts";
 import { principalKeysOf } from "../identity/principal-keys.ts";
-import { createPrincipalReader } from "../identity/principal-token.ts";
+import { createTextReaders } from "../identity/signed-text.ts";
 import type { Logger } from "../logger.ts";
 import { hotCallOf, type Peers } from "../peers.ts";
 import type { Service } from "../service.ts";
@@ -40,7 +40,7 @@ export function localServices({ log, keySet }: LocalServicesOptions): LocalServi
       for (const { method, handler } of hotCallsOf(name, service)) handlers.set(method, handler);
     },
   };
-  const principals = createPrincipalReader({
+  const { principals } = createTextReaders({
     keySet: keySet ?? principalKeysOf(services.peersOf("gateway")),
     now: Date.now,
     onError: (error) => log.warn({ err: error }, "key-auth's public keys"),

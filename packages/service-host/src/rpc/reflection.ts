@@ -1,7 +1,11 @@
 import { createRegistry, type DescFile, type DescService, type Registry, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
-import type { ServerReflection, ServerReflectionRequest } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
+import { Code, type ServiceImpl } from "@connectrpc/connect";
+import type {
+  ExtensionRequest,
+  ServerReflection,
+  ServerReflectionRequest,
+} from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
 import type { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
 import { untilAborted } from "../every.ts";
 
@@ -17,17 +21,12 @@ export const MAX_REFLECTION_REQUEST_BYTES = 4096;
  */
 export function reflectionService(services: readonly DescService[], closing: AbortSignal) {
   const files = withDependencies(services.map((service) => service.file));
-  const index = { services, files, registry: createRegistry(...files), encode: encodeOnce() };
+  const index = { services, files, registry: createRegistry(...files) };
   const v1: ServiceImpl<typeof ServerReflection> = {
     async *serverReflectionInfo(requests) {
-      try {
-        for await (const request of untilAborted(requests, closing)) {
-          const messageResponse = respond(request.messageRequest, index);
-          yield { validHost: request.host, originalRequest: request, messageResponse };
-        }
-      } catch (error) {
-        if (!(error instanceof ConnectError) || error.code !== Code.ResourceExhausted) throw error;
-        throw new ConnectError(`a request may have ${MAX_REFLECTION_REQUEST_BYTES} bytes`, Code.InvalidArgument);
+      for await (const request of untilAborted(requests, closing)) {
+        const messageResponse = respond(request.messageRequest, index);
+        yield { validHost: request.host, originalRequest: request, messageResponse };
       }
     },
   };
@@ -38,10 +37,9 @@ interface Index {
   services: readonly DescService[];
   files: ReadonlySet<DescFile>;
   registry: Registry;
-  encode: (file: DescFile) => Uint8Array;
 }
 
-function respond(request: Request, { services, files, registry, encode }: Index) {
+function respond(request: Request, { services, files, registry }: Index) {
   switch (request.case) {
     case "listServices":
       return {
@@ -49,19 +47,11 @@ function respond(request: Request, { services, files, registry, encode }: Index)
         value: { service: services.map(({ typeName }) => ({ name: typeName })) },
       };
     case "fileByFilename":
-      return fileResponse(
-        encode,
-        [...files].find(({ proto }) => proto.name === request.value),
-      );
+      return fileResponse([...files].find(({ proto }) => proto.name === request.value));
     case "fileContainingSymbol":
-      return fileResponse(encode, fileOfSymbol(registry, request.value));
+      return fileResponse(fileOfSymbol(registry, request.value));
     case "fileContainingExtension":
-      return fileResponse(
-        encode,
-        extensionsOf(registry, request.value.containingType).find(
-          ({ number }) => number === request.value.extensionNumber,
-        )?.file,
-      );
+      return fileResponse(extensionOf(registry, request.value)?.file);
     case "allExtensionNumbersOfType":
       if (!registry.getMessage(request.value)) return errorResponse(Code.NotFound, "not found");
       return {
@@ -88,19 +78,16 @@ function extensionsOf(registry: Registry, typeName: string) {
     .filter(({ extendee }) => extendee.typeName === typeName);
 }
 
-function fileResponse(encode: Index["encode"], file: DescFile | undefined) {
-  if (!file) return errorResponse(Code.NotFound, "not found");
-  const fileDescriptorProto = [...withDependencies([file])].map(encode);
-  return { case: "fileDescriptorResponse" as const, value: { fileDescriptorProto } };
+function extensionOf(registry: Registry, { containingType, extensionNumber }: ExtensionRequest) {
+  return extensionsOf(registry, containingType).find(({ number }) => number === extensionNumber);
 }
 
-function encodeOnce(): Index["encode"] {
-  const encoded = new Map<DescFile, Uint8Array>();
-  return (file) => {
-    const bytes = encoded.get(file) ?? toBinary(FileDescriptorProtoSchema, file.proto);
-    encoded.set(file, bytes);
-    return bytes;
-  };
+function fileResponse(file: DescFile | undefined) {
+  if (!file) return errorResponse(Code.NotFound, "not found");
+  const fileDescriptorProto = [...withDependencies([file])].map(({ proto }) =>
+    toBinary(FileDescriptorProtoSchema, proto),
+  );
+  return { case: "fileDescriptorResponse" as const, value: { fileDescriptorProto } };
 }
 
 function errorResponse(errorCode: Code, errorMessage: string) {

@@ -13,7 +13,6 @@ import { listen } from "../process/listen.ts";
 import type { Readiness } from "../process/readiness.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
 import { healthService } from "./health.ts";
-import { followStreams } from "./open-streams.ts";
 import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
 import { BINARY_OPTIONS, MAX_MESSAGE_BYTES, MAX_STREAMS, serverInterceptors } from "./transport.ts";
 
@@ -35,8 +34,6 @@ interface RpcServer extends AsyncDisposable {
 
 /** Longer than any unary call may take. A service with longer work waits for it before it closes the server. */
 const CLOSE_WITHIN_MS = 20_000;
-/** Health checks and reflection end when the server closes, unless their client reads or sends slowly. */
-const CUT_OUTSIDERS_AFTER_MS = 1_000;
 const HTTP2_OPTIONS = {
   // A gateway has a stream for each of its clients' streams, all on one connection.
   settings: { maxConcurrentStreams: MAX_STREAMS },
@@ -46,7 +43,7 @@ const HTTP2_OPTIONS = {
 /**
  * Serves a service's RPCs as gRPC, gRPC-web and Connect over HTTP/2; with `tls` encrypted, and only to clients that show a
  * certificate too. Throws when an RPC declares no access. Disposing refuses new connections, ends the streams of health
- * checks and reflection, cuts what no service has called after 1 s, and waits up to 20 s for open calls, then cuts them.
+ * checks and reflection, and waits up to 20 s for open calls, then cuts them.
  */
 export async function startRpcServer({
   routes,
@@ -77,7 +74,6 @@ export async function startRpcServer({
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });
-  const streams = followStreams(server, authentication.callers);
   const bound = await listen(server, host, port);
   return {
     port: bound,
@@ -85,12 +81,10 @@ export async function startRpcServer({
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       closing.abort();
       for (const session of sessions) session.close();
-      const cutOutsiders = setTimeout(() => streams.cutOutsiders(), CUT_OUTSIDERS_AFTER_MS);
       const cut = setTimeout(() => {
         for (const session of sessions) session.destroy();
       }, CLOSE_WITHIN_MS);
       await closed;
-      clearTimeout(cutOutsiders);
       clearTimeout(cut);
     },
   };

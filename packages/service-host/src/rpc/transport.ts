@@ -54,19 +54,15 @@ type ConnectTls = Pick<ProcessTls, "connectHttp2">;
  * gRPC over HTTP/2 to another service, with the caller's token, and with `tls` encrypted. Several base URLs, separated by
  * commas, are used one after another; those that accept no connection are passed over. A unary call that a stopping server has
  * refused unseen is sent again.
- *
- * After a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the old one may be dead;
- * calls and streams under way on the old one go on, unless it is.
  */
 export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: ConnectTls): Transport {
   const servers = baseUrls.split(",").map((baseUrl) => serverAt(baseUrl.trim(), tokenFor, tls));
-  let calls = 0;
-  const next = () => servers[calls++ % servers.length] as Server;
-  async function nextReachable(): Promise<Server> {
-    const first = next();
-    if (servers.length === 1 || (await first.isReachable())) return first;
-    for (const other of servers) if (other !== first && (await other.isReachable())) return other;
-    return first;
+  let turn = 0;
+  async function nextReachable(): Promise<Transport> {
+    const inTurn = [...servers, ...servers].slice(turn, turn + servers.length);
+    turn = (turn + 1) % servers.length;
+    if (servers.length > 1) for (const server of inTurn) if (await server.isReachable()) return server.transport;
+    return (inTurn[0] as Server).transport;
   }
   return {
     async unary(...call) {
@@ -83,75 +79,40 @@ export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: Conn
   };
 }
 
-interface Server extends Transport {
-  /** Whether it accepts connections; opens one if there is none, and remembers a failure for a second. */
-  isReachable(): Promise<boolean>;
-}
-
 /** The stream came after the server's GOAWAY: HTTP/2 promises that nothing has been done with it (RFC 9113, 8.7). */
 function isRefusedUnseen(error: unknown): boolean {
   const { code, rawMessage } = ConnectError.from(error);
   return code === Code.Internal && rawMessage.includes("NGHTTP2_REFUSED_STREAM");
 }
 
-function serverAt(baseUrl: string, tokenFor: TokenFor, tls: ConnectTls | undefined): Server {
-  let current = connectionTo(baseUrl, tokenFor, tls);
-  let avoidedUntilMs = 0;
-  return {
-    async isReachable() {
-      if (performance.now() < avoidedUntilMs) return false;
-      const isOpen = await opensSoon(current.connections);
-      if (!isOpen) avoidedUntilMs = performance.now() + AVOID_MS;
-      return isOpen;
-    },
-    async unary(...call) {
-      const used = current;
-      try {
-        return await used.transport.unary(...call);
-      } catch (error) {
-        if (used === current && ConnectError.from(error).code === Code.DeadlineExceeded) {
-          current = connectionTo(baseUrl, tokenFor, tls);
-          used.connections.close();
-        }
-        throw error;
-      }
-    },
-    stream: (...call) => current.transport.stream(...call),
-  };
-}
-
-function opensSoon(connections: Http2Connections): Promise<boolean> {
-  return new Promise((resolve) => {
-    const late = setTimeout(resolve, CONNECT_WITHIN_MS, false);
-    const settle = (isOpen: boolean) => {
-      clearTimeout(late);
-      resolve(isOpen);
-    };
-    connections.connect().then(
-      () => settle(true),
-      () => settle(false),
-    );
-  });
+interface Server {
+  transport: Transport;
+  /** Whether it accepts connections; opens one if there is none, and remembers a failure for a second. */
+  isReachable(): Promise<boolean>;
 }
 
 /** Connects with its first call. */
-function connectionTo(
-  baseUrl: string,
-  tokenFor: TokenFor,
-  tls: ConnectTls | undefined,
-): { transport: Transport; connections: Http2Connections } {
+function serverAt(baseUrl: string, tokenFor: TokenFor, tls: ConnectTls | undefined): Server {
   const connections = new Http2Connections(baseUrl, tls && (() => tls.connectHttp2(baseUrl)));
-  const transport = createGrpcTransport({
-    baseUrl,
-    sessionManager: connections,
-    interceptors: [callerInterceptor(tokenFor), sendRequest],
-    acceptCompression: [],
-    defaultTimeoutMs: RPC_TIMEOUT_MS,
-    readMaxBytes: MAX_MESSAGE_BYTES,
-    writeMaxBytes: MAX_MESSAGE_BYTES,
-    binaryOptions: BINARY_OPTIONS,
-  });
-  return { transport, connections };
+  let avoidedUntilMs = 0;
+  return {
+    transport: createGrpcTransport({
+      baseUrl,
+      sessionManager: connections,
+      interceptors: [callerInterceptor(tokenFor), sendRequest],
+      acceptCompression: [],
+      defaultTimeoutMs: RPC_TIMEOUT_MS,
+      readMaxBytes: MAX_MESSAGE_BYTES,
+      writeMaxBytes: MAX_MESSAGE_BYTES,
+      binaryOptions: BINARY_OPTIONS,
+    }),
+    async isReachable() {
+      if (performance.now() < avoidedUntilMs) return false;
+      const isOpen = await connections.connect(CONNECT_WITHIN_MS);
+      if (!isOpen) avoidedUntilMs = performance.now() + AVOID_MS;
+      return isOpen;
+    },
+  };
 }
 
 /** Tokens that only code of this process can send are the names of the services. */

@@ -60,8 +60,23 @@ export const LOGIN_REQUIRED = failure(401, "LOGIN_REQUIRED", "Anmeldung erforder
 export const LOGIN_REFUSED = failure(401, "LOGIN_REFUSED", "E-Mail oder Passwort falsch");
 export const CSRF_TOKEN_MISSING = failure(403, "CSRF_TOKEN_MISSING", "CSRF-Token fehlt oder ist falsch");
 
-function failure(status: number, code: ErrorCode, error: string, members: Record<string, unknown> = {}): ApiResponse {
+/** A response that is an error; `members`: of its body, in addition to the text. */
+export function failure(
+  status: number,
+  code: ErrorCode,
+  error: string,
+  members: Record<string, unknown> = {},
+): ApiResponse {
   return { status, code, body: Buffer.from(JSON.stringify({ success: false, error, ...members })) };
+}
+
+export function success(status: number, members: Record<string, unknown>): ApiResponse {
+  return { status, body: Buffer.from(JSON.stringify({ success: true, ...members })) };
+}
+
+/** A response after which the same request may succeed, after so many seconds. */
+export function retriedAfter(response: ApiResponse, seconds: number | string): ApiResponse {
+  return { ...response, headers: { ...response.headers, [RETRY_AFTER_HEADER]: String(seconds) } };
 }
 
 /** [ERR-1] [ERR-2] */
@@ -73,14 +88,17 @@ export function invalidParameters(violations: readonly Violation[]): ApiResponse
 /** [ERR-15] [ERR-16] [LIMIT-8] */
 export function limitReached(retryAfterSeconds: number): ApiResponse {
   const response = failure(429, "RATE_LIMITED", "Aufruflimit erreicht", { retry_after: retryAfterSeconds });
-  return { ...response, headers: { [RETRY_AFTER_HEADER]: String(retryAfterSeconds) } };
+  return retriedAfter(response, retryAfterSeconds);
 }
 
+/** When a request that got no slot should be sent again. */
+export const BUSY_RETRY_AFTER_S = 5;
+
 /** The server has no slot for the request. Says nothing about the limit of the key. */
-export function serverBusy(retryAfterSeconds: number): ApiResponse {
-  const response = failure(429, "SERVER_BUSY", "Server ausgelastet", { retry_after: retryAfterSeconds });
-  return { ...response, headers: { [RETRY_AFTER_HEADER]: String(retryAfterSeconds) } };
-}
+export const SERVER_BUSY = retriedAfter(
+  failure(429, "SERVER_BUSY", "Server ausgelastet", { retry_after: BUSY_RETRY_AFTER_S }),
+  BUSY_RETRY_AFTER_S,
+);
 
 /** Marks the response of an earlier call with the same Idempotency-Key. */
 export function replayed(response: ApiResponse): ApiResponse {
@@ -92,14 +110,10 @@ export function toolResult(resultJson: Uint8Array): ApiResponse {
   return { status: 200, body: Buffer.from(resultJson.buffer, resultJson.byteOffset, resultJson.byteLength) };
 }
 
-export function sessionResponse(members: Record<string, unknown>): ApiResponse {
-  return { status: 200, body: Buffer.from(JSON.stringify({ success: true, ...members })) };
-}
-
 /** `retryAfter`: seconds, from key-auth. */
 export function tooManyLogins(retryAfter: string | null): ApiResponse {
   const response = failure(429, "TOO_MANY_LOGINS", "Zu viele Anmeldeversuche");
-  return retryAfter === null ? response : { ...response, headers: { [RETRY_AFTER_HEADER]: retryAfter } };
+  return retryAfter === null ? response : retriedAfter(response, retryAfter);
 }
 
 const WINDOW_SECONDS = 60;

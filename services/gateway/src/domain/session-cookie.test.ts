@@ -9,7 +9,6 @@ import {
   sessionCookie,
 } from "./session-cookie.ts";
 
-const NOTHING = { authorization: undefined, cookie: undefined, csrfToken: undefined, secure: false };
 const cookie = "toolgate_session=abc";
 
 test("[MGMT] scripts and other sites cannot use the cookie, and one for https is not sent over http", () => {
@@ -41,16 +40,11 @@ test("[MGMT] scripts and other sites cannot use a device's cookie, and over http
 });
 
 test("[WMGMT] [MGMT] a cookie counts only with the CSRF token of its own session", () => {
-  expect(loginOf(NOTHING)).toEqual({ kind: "none" });
-  expect(loginOf({ ...NOTHING, cookie })).toEqual({ kind: "without-csrf-token" });
+  expect(loginOf({}, false)).toEqual({ kind: "none" });
+  expect(loginOf({ cookie }, false)).toEqual({ kind: "without-csrf-token" });
   for (const csrfToken of ["", "x", csrfTokenOf("other"), `${csrfTokenOf("abc")}x`]) {
-    expect(loginOf({ ...NOTHING, cookie, csrfToken })).toEqual({ kind: "without-csrf-token" });
+    expect(loginOf({ cookie, "x-csrf-token": csrfToken }, false)).toEqual({ kind: "without-csrf-token" });
   }
-  expect(loginOf({ ...NOTHING, cookie, csrfToken: csrfTokenOf("abc") })).toEqual({ kind: "token", token: "abc" });
-});
-
-test("[MGMT] a bearer token needs no CSRF token, and a malformed one is not replaced by a cookie", () => {
-  expect(loginOf({ ...NOTHING, authorization: "Bearer t", cookie })).toEqual({ kind: "token", token: "t" });
-  const csrfToken = csrfTokenOf("abc");
-  expect(loginOf({ ...NOTHING, authorization: "Basic t", cookie, csrfToken })).toEqual({ kind: "none" });
+  const own = { cookie, "x-csrf-token": csrfTokenOf("abc") };
+  expect(loginOf(own, false)).toEqual({ kind: "token", token: "abc" });
 });

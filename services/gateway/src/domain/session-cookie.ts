@@ -3,26 +3,22 @@ import { parseCookie, stringifySetCookie } from "cookie";
 import { bearerToken } from "./request-headers.ts";
 
 /** With this prefix browsers accept the cookie only if it is secure and limited to this host. */
-const SECURE_NAME = "__Host-toolgate_session";
-const PLAIN_NAME = "toolgate_session";
-const SECURE_DEVICE_NAME = "__Host-toolgate_device";
-const PLAIN_DEVICE_NAME = "toolgate_device";
+const SECURE_PREFIX = "__Host-";
+const SESSION = "toolgate_session";
+const DEVICE = "toolgate_device";
 /** As long as key-auth knows a device. */
 const DEVICE_MAX_AGE_SECONDS = 90 * 86_400;
 const CSRF_PURPOSE = "toolgate csrf 1";
 
 /** Carries the CSRF token that a request with the cookie needs. */
-export const CSRF_HEADER = "x-csrf-token";
-
-const ATTRIBUTES = { httpOnly: true, sameSite: "strict", path: "/" } as const;
+const CSRF_HEADER = "x-csrf-token";
 
 /** The Set-Cookie header that starts a session. Scripts cannot read the cookie. */
 export function sessionCookie(
   token: string,
   { secure, maxAgeSeconds }: { secure: boolean; maxAgeSeconds: number },
 ): string {
-  const name = secure ? SECURE_NAME : PLAIN_NAME;
-  return stringifySetCookie({ name, value: token, ...ATTRIBUTES, secure, maxAge: maxAgeSeconds });
+  return cookie(SESSION, token, secure, maxAgeSeconds);
 }
 
 /** The Set-Cookie header that ends a session. */
@@ -32,19 +28,27 @@ export function clearedCookie(secure: boolean): string {
 
 /** The session token in a Cookie header. Over https the unprefixed name is ignored, because other hosts could set it. */
 export function cookieToken(header: string | undefined, secure: boolean): string | undefined {
-  if (header === undefined) return undefined;
-  return parseCookie(header)[secure ? SECURE_NAME : PLAIN_NAME] || undefined;
+  return parseCookie(header ?? "")[nameOf(SESSION, secure)] || undefined;
 }
 
 /** The Set-Cookie header by which later logins from this browser are recognised. It stays after a logout. */
 export function deviceCookie(token: string, secure: boolean): string {
-  const name = secure ? SECURE_DEVICE_NAME : PLAIN_DEVICE_NAME;
-  return stringifySetCookie({ name, value: token, ...ATTRIBUTES, secure, maxAge: DEVICE_MAX_AGE_SECONDS });
+  return cookie(DEVICE, token, secure, DEVICE_MAX_AGE_SECONDS);
 }
 
 /** The device token in a Cookie header; "" if there is none. */
 export function deviceToken(header: string | undefined, secure: boolean): string {
-  return parseCookie(header ?? "")[secure ? SECURE_DEVICE_NAME : PLAIN_DEVICE_NAME] ?? "";
+  return parseCookie(header ?? "")[nameOf(DEVICE, secure)] ?? "";
+}
+
+function nameOf(name: string, secure: boolean): string {
+  return secure ? SECURE_PREFIX + name : name;
+}
+
+/** Scripts and other sites cannot use it. */
+function cookie(name: string, value: string, secure: boolean, maxAge: number): string {
+  const attributes = { httpOnly: true, sameSite: "strict", path: "/", secure, maxAge } as const;
+  return stringifySetCookie({ name: nameOf(name, secure), value, ...attributes });
 }
 
 /**
@@ -56,11 +60,9 @@ export function csrfTokenOf(sessionToken: string): string {
 }
 
 interface LoginHeaders {
-  authorization: string | undefined;
-  cookie: string | undefined;
-  csrfToken: string | undefined;
-  /** The request came over https. */
-  secure: boolean;
+  authorization?: string | undefined;
+  cookie?: string | undefined;
+  [CSRF_HEADER]?: string | string[] | undefined;
 }
 
 export type Login = { kind: "token"; token: string } | { kind: "none" } | { kind: "without-csrf-token" };
@@ -69,14 +71,15 @@ export type Login = { kind: "token"; token: string } | { kind: "none" } | { kind
  * The credential of a request. A program sends a bearer token deliberately, but a browser adds a cookie to any request, so a
  * cookie counts only together with the CSRF token.
  */
-export function loginOf({ authorization, cookie, csrfToken, secure }: LoginHeaders): Login {
+export function loginOf(headers: LoginHeaders, secure: boolean): Login {
+  const { authorization, [CSRF_HEADER]: csrfToken } = headers;
   if (authorization !== undefined) {
     const token = bearerToken(authorization);
     return token === undefined ? { kind: "none" } : { kind: "token", token };
   }
-  const token = cookieToken(cookie, secure);
+  const token = cookieToken(headers.cookie, secure);
   if (token === undefined) return { kind: "none" };
-  return equal(csrfToken ?? "", csrfTokenOf(token)) ? { kind: "token", token } : { kind: "without-csrf-token" };
+  return equal(String(csrfToken ?? ""), csrfTokenOf(token)) ? { kind: "token", token } : { kind: "without-csrf-token" };
 }
 
 function equal(one: string, other: string): boolean {

@@ -2,10 +2,8 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { BAD_REQUEST } from "../domain/responses.ts";
 import { sendResponse } from "./key-api.ts";
-import { replaceErrors } from "./problem-details.ts";
 import { rejectConnect } from "./unparsable.ts";
 
-const PROBLEM_DETAILS = /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/i;
 /** Requests that may wait on a connection for the responses to earlier ones. */
 const MAX_PIPELINED = 32;
 /** Whoever still sends this long after the response is cut off. */
@@ -24,10 +22,6 @@ function respondInsteadOfNode(app: FastifyInstance): void {
   server.on("connect", rejectConnect);
   // An expectation that nobody knows changes nothing, so the request gets the response of any other.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  // Clients that accept application/problem+json get errors in that form, all others the specified bodies.
-  server.prependListener("request", ({ headers: { accept } }, response) => {
-    if (accept !== undefined && PROBLEM_DETAILS.test(accept)) replaceErrors(response);
-  });
   app.addHook("onRequest", (request, reply, done) => {
     const { httpVersion, headers } = request.raw;
     if (headers.host !== undefined || httpVersion === "1.0") return done();

@@ -1,11 +1,10 @@
 import { createClient } from "@connectrpc/connect";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import type { ReceiveHook } from "../clients/inbound-hook.ts";
-import { createDescribeTools } from "../clients/tool-descriptions.ts";
 import type { CallContext, Context } from "../context.ts";
 import { routableTarget } from "../domain/addresses.ts";
 import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
@@ -18,12 +17,13 @@ import { consoleRoutes } from "./console/console-routes.ts";
 import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";
 import { docsRoutes } from "./docs-routes.ts";
-import { hookRoutes } from "./hooks/hook-routes.ts";
+import { hookRoutes, type ReceiveHook } from "./hooks/hook-routes.ts";
 import { rejectMethod, sendResponse } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { replaceNodeDefaults } from "./node-http.ts";
 import { allowedMethod, isChatTarget, isHookTarget } from "./paths.ts";
+import { addProblemDetails } from "./problem-details.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
 import { toolRoutes } from "./tools/tool-call.ts";
@@ -57,10 +57,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const { calls, peers, trustedProxies, requestTimeoutMs, log } = options;
   const context: Context = {
     ...calls,
-    descriptions: createDescriptionCache(createDescribeTools(peers.transport("tool-runner")), {
-      builds: calls.slots.descriptionBuilds,
-      now: calls.now,
-    }),
+    descriptions: createDescriptionCache(createClient(ToolService, peers.transport("tool-runner")), calls.now),
     publicUrl: options.publicUrl,
   };
   const origins = createAllowedOrigins(createClient(ChatService, peers.transport("chat")));
@@ -89,6 +86,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.server.maxConnections = MAX_CONNECTIONS;
   replaceNodeDefaults(app);
   addTelemetry(app, isTrusted);
+  addProblemDetails(app);
 
   const rejectUnrouted = async (request: FastifyRequest, reply: FastifyReply) => {
     // Either the path is unknown, or it has only one method and the request used another.

@@ -12,10 +12,8 @@ const COUNTS = {
   uploads: 8,
   /** Hook calls, by the sender's network: a body of 256 KiB, of which nobody knows yet who sent it. */
   hookCalls: 256,
-  /** Descriptions of a key's tools that are being sent: up to 6 MiB, until the client has read them. */
-  descriptions: 32,
-  /** Descriptions that are being made. */
-  descriptionBuilds: 4,
+  /** Descriptions of a key's tools that are being made or sent: up to 6 MiB, until the client has read them. */
+  descriptions: 16,
 } as const;
 
 type Kind = keyof typeof COUNTS;
@@ -36,9 +34,6 @@ function counted(kind: string, count: number): Slots {
     },
   };
 }
-
-/** When a request that got no slot should be sent again. */
-export const BUSY_RETRY_AFTER_S = 5;
 
 /**
  * Takes a slot for a request. Dispose it when the work has ended, also that of other services; it is given back then, but

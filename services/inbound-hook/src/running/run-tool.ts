@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type Call, neverSent } from "@toolgate/call-stream/call";
-import { MAX_MESSAGE_BYTES } from "@toolgate/call-stream/limits";
+import { type Call, MAX_MESSAGE_BYTES, neverSent } from "@toolgate/call-stream/call";
 import {
   type InvalidArguments,
   type RunRequest,

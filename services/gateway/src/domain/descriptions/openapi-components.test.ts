@@ -12,7 +12,7 @@ test("[BLD-24] [ERR-1] [ERR-3] [ERR-11] [ERR-15] [ERR-18] the outcomes that call
     responses.IDEMPOTENCY_KEY_IN_USE,
     responses.IDEMPOTENCY_KEY_REUSED,
     responses.limitReached(1),
-    responses.serverBusy(1),
+    responses.SERVER_BUSY,
     responses.INTERNAL_ERROR,
   ].map(({ status, body }) => ({ status, error: JSON.parse(body.toString()).error }));
   expect(OUTCOMES.slice(1).map(({ status, error }) => ({ status, error }))).toEqual(sent);

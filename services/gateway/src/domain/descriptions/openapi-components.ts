@@ -6,7 +6,7 @@ import {
   INTERNAL_ERROR,
   invalidParameters,
   limitReached,
-  serverBusy,
+  SERVER_BUSY,
   TOOL_FAILED,
   TOOL_UNAVAILABLE,
   UNAUTHENTICATED,
@@ -81,7 +81,7 @@ const FAILURES: readonly { name: string; headers: HeaderName[]; examples: ApiRes
   {
     name: "LimitReached",
     headers: [...LIMITED, "Retry-After"],
-    examples: [limitReached(30), serverBusy(5)],
+    examples: [limitReached(30), SERVER_BUSY],
   },
   { name: "InternalError", headers: REPLAYED, examples: [INTERNAL_ERROR] },
 ];

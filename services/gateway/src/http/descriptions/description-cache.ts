@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { type Client, Code, ConnectError } from "@connectrpc/connect";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
-import type { Slots } from "@toolgate/slots/slots";
+import type { DescribeToolsResponse, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { cacheLookups } from "@toolgate/telemetry/instruments";
 import { LRUCache } from "lru-cache";
-import { type Described, type DescribeTools, DescriptionTooLarge } from "../../clients/tool-descriptions.ts";
 import { entityTag } from "../../domain/entity-tag.ts";
 
 export interface CachedDescription {
@@ -12,7 +12,10 @@ export interface CachedDescription {
 }
 
 /** How a document is written, from what tool-runner tells about the tools of a key. */
-export type WriteDescription = (described: Described) => string;
+export type WriteDescription = (described: DescribeToolsResponse) => string;
+
+/** The tools of a key have more to describe than one document may. */
+export class DescriptionTooLarge extends Error {}
 
 /**
  * Makes documents for keys, and caches them until the workspace or the key's list of tools changes. Simultaneous requests for
@@ -21,7 +24,7 @@ export type WriteDescription = (described: Described) => string;
 export interface DescriptionCache {
   /**
    * `variant`: what the document depends on in addition to the key. Never a value that callers choose, or they could
-   * fill the cache. Fails with `DescriptionTooLarge`, or with `TooManyDescriptions` when too many wait to be made.
+   * fill the cache. The verdict must list the key's tools. Fails with `DescriptionTooLarge`.
    */
   get(key: KeyVerdict, variant: string, write: WriteDescription): Promise<CachedDescription>;
 }
@@ -29,6 +32,7 @@ export interface DescriptionCache {
 /** What is known about a document. Also that there is none, or each request would read all its tools again. */
 type Made = CachedDescription | "too large";
 
+const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Of one document: twice what tool-runner tells about the tools of a key at most. */
 const MAX_DOCUMENT_BYTES = 6 * 1024 * 1024;
@@ -37,13 +41,7 @@ const RELOAD_AFTER_MS = 30_000;
 /** The epoch in a verdict when it could not be read. */
 const UNKNOWN_EPOCH = 0n;
 
-/** Too many documents of the workspace wait to be made. */
-export class TooManyDescriptions extends Error {}
-
-export function createDescriptionCache(
-  describeTools: DescribeTools,
-  { builds, now }: { builds: Slots; now: () => number },
-): DescriptionCache {
+export function createDescriptionCache(tools: Client<typeof ToolService>, now: () => number): DescriptionCache {
   const cache = new LRUCache<string, Made, () => Promise<Made>>({
     maxSize: MAX_BYTES,
     sizeCalculation: (made) => (made === "too large" ? 1 : made.body.byteLength + 1),
@@ -63,13 +61,17 @@ export function createDescriptionCache(
     return cached ?? cache.forceFetch(name, { context: make });
   }
   async function build(key: KeyVerdict, write: WriteDescription): Promise<Made> {
-    using slot = await builds.take(key.workspaceId);
-    if (!slot) throw new TooManyDescriptions();
+    const { workspaceId, workspaceEpoch, tools: names, grant } = key;
     try {
-      const body = Buffer.from(write(await describeTools(key)));
+      const described = await tools.describeTools(
+        { workspaceId, workspaceEpoch, names, grant },
+        { timeoutMs: TIMEOUT_MS },
+      );
+      const body = Buffer.from(write(described));
       if (body.byteLength <= MAX_DOCUMENT_BYTES) return { body, tag: entityTag(body) };
     } catch (error) {
-      if (!(error instanceof DescriptionTooLarge)) throw error;
+      // tool-runner's own limit.
+      if (ConnectError.from(error).code !== Code.FailedPrecondition) throw error;
     }
     return "too large";
   }

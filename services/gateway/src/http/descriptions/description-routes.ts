@@ -1,16 +1,15 @@
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { DescriptionTooLarge } from "../../clients/tool-descriptions.ts";
 import type { Context } from "../../context.ts";
 import { baseUrlOf } from "../../domain/addresses.ts";
 import { toolDeclarations } from "../../domain/descriptions/declarations.ts";
 import { openApiDocument, withServer } from "../../domain/descriptions/openapi.ts";
 import { entityTag } from "../../domain/entity-tag.ts";
-import { type ApiResponse, DESCRIPTION_TOO_LARGE, serverBusy, TOOL_UNAVAILABLE } from "../../domain/responses.ts";
+import { DESCRIPTION_TOO_LARGE, SERVER_BUSY, TOOL_UNAVAILABLE } from "../../domain/responses.ts";
 import { keyOf, sendDocument, sendResponse } from "../key-api.ts";
 import { DECLARATIONS_PATH, OPENAPI_PATH } from "../paths.ts";
-import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
-import { TooManyDescriptions, type WriteDescription } from "./description-cache.ts";
+import { takeSlot } from "../slots.ts";
+import { DescriptionTooLarge, type WriteDescription } from "./description-cache.ts";
 
 interface Format {
   url: string;
@@ -54,20 +53,13 @@ async function describe(
   if (!key) return reply;
   if (key.workspaceLocked) return sendResponse(reply, TOOL_UNAVAILABLE);
   using slot = await takeSlot(context.slots.descriptions, key.workspaceId, reply.raw);
-  if (!slot) return sendResponse(reply, serverBusy(BUSY_RETRY_AFTER_S));
+  if (!slot) return sendResponse(reply, SERVER_BUSY);
   try {
     return await sendDescription(context, key, format, request, reply);
   } catch (error) {
-    const response = refusalOfDescription(error);
-    if (!response) throw error;
-    return sendResponse(reply, response);
+    if (error instanceof DescriptionTooLarge) return sendResponse(reply, DESCRIPTION_TOO_LARGE);
+    throw error;
   }
-}
-
-/** The response to a request whose description is not made; undefined for an unexpected error. */
-export function refusalOfDescription(error: unknown): ApiResponse | undefined {
-  if (error instanceof DescriptionTooLarge) return DESCRIPTION_TOO_LARGE;
-  return error instanceof TooManyDescriptions ? serverBusy(BUSY_RETRY_AFTER_S) : undefined;
 }
 
 async function sendDescription(

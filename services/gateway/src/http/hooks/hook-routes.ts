@@ -1,9 +1,17 @@
+import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  type ReceivedHeader,
+  ReceivedHeaderSchema,
+  type ReceiveRequest,
+  ReceiveRequestSchema,
+  type ReceiveResponse,
+} from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { canonicalIp, networkOf } from "@toolgate/ip-address/ip-address";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Slots } from "@toolgate/slots/slots";
+import { HOOK_HEADERS } from "@toolgate/webhook-signing/hook-headers";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ReceiveHook } from "../../clients/inbound-hook.ts";
 import { HOOK_UNAVAILABLE, hookResponse } from "../../domain/hook-responses.ts";
 import { type ApiResponse, BAD_REQUEST, INTERNAL_ERROR, NOT_FOUND } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
@@ -20,6 +28,13 @@ const TEMPORARY: readonly Code[] = [Code.Unavailable, Code.DeadlineExceeded, Cod
 
 /** The connection ends, so that the body need not be read. */
 const NO_SLOT: ApiResponse = { ...HOOK_UNAVAILABLE, headers: { ...HOOK_UNAVAILABLE.headers, connection: "close" } };
+
+/** What senders of Standard Webhooks call its headers that use svix. */
+const SVIX = /^svix-(?=(?:id|timestamp|signature)$)/;
+const PASSED_ON: ReadonlySet<string> = new Set(HOOK_HEADERS);
+
+/** Passes a hook call on to inbound-hook, which decides about it. */
+export type ReceiveHook = (request: ReceiveRequest) => Promise<ReceiveResponse>;
 
 interface HookContext {
   receiveHook: ReceiveHook;
@@ -56,22 +71,31 @@ async function receive(
   // The sender has disconnected, so nobody reads this response.
   if (fault === "cut-short") return BAD_REQUEST;
   try {
-    const response = await receiveHook({
+    const call = create(ReceiveRequestSchema, {
       hook,
       body: bytes,
       bodyTooLarge: fault === "too-large",
-      rawHeaders: request.raw.rawHeaders,
+      headers: receivedHeaders(request.raw.rawHeaders),
       clientIp,
       requestId: request.id,
     });
-    return hookResponse(response);
+    return hookResponse(await receiveHook(call));
   } catch (error) {
     // The URL is a part of the credentials, so it is not logged.
     log.error({ err: error }, "hook call failed");
-    return isTemporary(error) ? HOOK_UNAVAILABLE : INTERNAL_ERROR;
+    return TEMPORARY.includes(ConnectError.from(error).code) ? HOOK_UNAVAILABLE : INTERNAL_ERROR;
   }
 }
 
-function isTemporary(error: unknown): boolean {
-  return error instanceof ConnectError && TEMPORARY.includes(error.code);
+/** [AUTH] Every value of a header that was sent several times: two signatures must not become one. */
+function receivedHeaders(rawHeaders: readonly string[]): ReceivedHeader[] {
+  const headers: ReceivedHeader[] = [];
+  const isStandard = rawHeaders.some((name, at) => at % 2 === 0 && name.toLowerCase() === "webhook-signature");
+  // Names and values alternate.
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const sent = rawHeaders[at]?.toLowerCase() ?? "";
+    const name = isStandard ? sent : sent.replace(SVIX, "webhook-");
+    if (PASSED_ON.has(name)) headers.push(create(ReceivedHeaderSchema, { name, value: rawHeaders[at + 1] ?? "" }));
+  }
+  return headers;
 }

@@ -1,22 +1,13 @@
 import { setImmediate } from "node:timers/promises";
-import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
-import {
-  Code,
-  ConnectError,
-  type ConnectRouter,
-  createClient,
-  createContextKey,
-  createContextValues,
-  type HandlerContext,
-  type Transport,
-} from "@connectrpc/connect";
-import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import { type DescMethodUnary, type DescService, type Message, toJson } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { compressionNegotiate } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { OverviewService } from "@toolgate/gen/toolgate/gateway/v1/overview_pb";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import { callableFromOutside, rpcName } from "@toolgate/service-host/access";
-import { errorForCaller, errorInterceptor } from "@toolgate/service-host/errors";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { CLIENT_ADDRESS_HEADER, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
@@ -24,13 +15,11 @@ import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-reg
 import type { Slots } from "@toolgate/slots/slots";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ERROR_CODE_HEADER } from "../../domain/error-codes.ts";
-import { RETRY_AFTER_HEADER } from "../../domain/responses.ts";
-import { containsNul } from "../../domain/text.ts";
-import { BUSY_RETRY_AFTER_S, takeSlot, whenClosed } from "../slots.ts";
-import { upstreamResponse } from "../upstream-response.ts";
-import { type Admit, type AdmittedRequest, createAdmit, MAX_BYTES } from "./admitted-request.ts";
-import { errorCodeInterceptor, nameErrors, sendRpcError } from "./error-code.ts";
+import { BUSY_RETRY_AFTER_S, RETRY_AFTER_HEADER } from "../../domain/responses.ts";
+import { takeSlot, whenClosed } from "../slots.ts";
+import { readRequest } from "./management-request.ts";
 import { overviewTransport } from "./overview.ts";
+import { sendRpcError } from "./rpc-error.ts";
 
 /** The proto services that have RPCs for people, each with the service that serves it. */
 export const MANAGED_SERVICES: readonly (readonly [ServiceName, DescService])[] = [
@@ -42,118 +31,87 @@ export const MANAGED_SERVICES: readonly (readonly [ServiceName, DescService])[] 
   ),
   ["gateway", OverviewService],
 ];
-const METHODS: ReadonlyMap<string, DescMethod> = new Map(
-  MANAGED_SERVICES.flatMap(([, rpc]) => callableFromOutside(rpc)).map((method) => [`/${rpcName(method)}`, method]),
-);
 
 const JSON_TYPE = /^application\/json *(;|$)/i;
 const TIMEOUT_MS = 20_000;
-
-const admittedKey = createContextKey<AdmittedRequest | undefined>(undefined);
-const addressKey = createContextKey("");
-
-declare module "fastify" {
-  interface FastifyRequest {
-    /** Of a management request. */
-    admitted: AdmittedRequest;
-  }
-}
-
-type UnaryClient = Record<string, (request: Message, options: object) => Promise<Message>>;
-type UnaryHandler = (request: Message, context: HandlerContext) => Promise<Message>;
+const COMPRESSED_FROM_BYTES = 1024;
 
 /**
  * Offers the management RPCs of all services as Connect, in JSON over POST only. The gateway finds out who calls; the
  * services decide what that role may do.
  */
 export function managementRoutes(peers: Pick<Peers, "transport">, slots: Slots, log: Logger) {
-  const admit = createAdmit(peers.transport("key-auth"), log);
+  const sessions = createClient(SessionService, peers.transport("key-auth"));
+
+  async function respond(
+    method: DescMethodUnary,
+    transport: Transport,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    // A client that has disconnected has no address any more.
+    const headers = new Headers({ [CLIENT_ADDRESS_HEADER]: canonicalIp(request.ip ?? "") });
+    const signal = whenClosed(reply.raw);
+    try {
+      const { message, workspaceId, principal } = await readRequest(sessions, method, request);
+      const call = async (until?: AbortSignal) =>
+        (await transport.unary(method, until, TIMEOUT_MS, headers, message)).message;
+      if (workspaceId === "") return await sendMessage(request, reply, method, await call(signal));
+      headers.set(PRINCIPAL_HEADER, principal);
+      const slot = await takeSlot(slots, workspaceId, reply.raw);
+      if (!slot) throw busy();
+      // A service finishes its queries even for a client that has disconnected, so the slot is held until then.
+      const working = call().finally(() => slot[Symbol.dispose]());
+      return await sendMessage(request, reply, method, await whileWanted(working, signal));
+    } catch (error) {
+      return sendRpcError(reply, error, { rpc: rpcName(method), signal, log });
+    }
+  }
+
   return async (app: FastifyInstance): Promise<void> => {
-    app.decorateRequest("admitted");
     app.addHook("onRequest", async (request, reply) => {
+      reply.header("cache-control", "no-store");
       if (request.method !== "POST") {
         const message = "POST is the only method";
         reply.header(ERROR_CODE_HEADER, "UNIMPLEMENTED");
         return reply.code(405).header("allow", "POST").send({ code: "unimplemented", message });
       }
-      if (JSON_TYPE.test(request.headers["content-type"] ?? "")) return nameErrors(reply.raw);
+      if (JSON_TYPE.test(request.headers["content-type"] ?? "")) return undefined;
       const message = "Content-Type must be application/json";
       reply.header(ERROR_CODE_HEADER, "UNSUPPORTED_MEDIA_TYPE");
       return reply.code(415).header("accept-post", "application/json").send({ code: "invalid_argument", message });
     });
-    app.addHook("preHandler", (request, reply) => admitted(admit, request, reply, log));
-    await app.register(fastifyConnectPlugin, {
-      routes: (router) => {
-        for (const [name, rpc] of MANAGED_SERVICES) {
-          const transport = name === "gateway" ? overviewTransport(peers, log) : peers.transport(name);
-          offer(router, rpc, transport, { slots, log });
-        }
-      },
-      contextValues: (request) =>
-        // A client that has disconnected has no address any more.
-        createContextValues()
-          .set(admittedKey, request.admitted)
-          .set(addressKey, canonicalIp(request.ip ?? "")),
-      interceptors: [errorCodeInterceptor, errorInterceptor(log)],
-      readMaxBytes: MAX_BYTES,
-      acceptCompression: [compressionGzip],
-      // A misspelled field could be a restriction, so it must not be ignored.
-      jsonOptions: { ignoreUnknownFields: false },
-      grpc: false,
-      grpcWeb: false,
-    });
+    for (const [name, service] of MANAGED_SERVICES) {
+      const transport = name === "gateway" ? overviewTransport(peers, log) : peers.transport(name);
+      const offered = callableFromOutside(service);
+      for (const method of service.methods) {
+        const rpc = rpcName(method);
+        app.all(`/${rpc}`, (request, reply) => {
+          if (offered.includes(method)) return respond(method as DescMethodUnary, transport, request, reply);
+          // The services' other RPCs are not for people.
+          const error = new ConnectError("there is no such RPC", Code.Unimplemented);
+          return sendRpcError(reply, error, { rpc, signal: whenClosed(reply.raw), log });
+        });
+      }
+    }
   };
 }
 
-/** Until here, Connect has read nothing of the request. */
-async function admitted(
-  admit: Admit,
+async function sendMessage(
   request: FastifyRequest,
   reply: FastifyReply,
-  log: Logger,
-): Promise<FastifyReply | undefined> {
-  reply.header("cache-control", "no-store");
-  const method = METHODS.get(request.routeOptions.url ?? "");
-  // The services' other RPCs, which are not for people, have routes too.
-  if (!method) return sendRpcError(reply, new ConnectError("there is no such RPC", Code.Unimplemented));
-  try {
-    request.admitted = await admit(method, request, reply);
-  } catch (error) {
-    return sendRpcError(reply, errorForCaller(error, { rpc: rpcName(method), signal: whenClosed(reply.raw), log }));
-  }
-  // Connect parses bytes that it is given, and decompresses only what it reads itself.
-  request.body = request.admitted.body;
-  return undefined;
-}
-
-function offer(
-  router: ConnectRouter,
-  service: DescService,
-  transport: Transport,
-  { slots, log }: { slots: Slots; log: Logger },
-): void {
-  const client = createClient(service, transport) as unknown as UnaryClient;
-  const handlers: Record<string, UnaryHandler> = {};
-  for (const method of callableFromOutside(service)) {
-    const call = client[method.localName] as UnaryClient[string];
-    handlers[method.localName] = async (request, { signal, values }) => {
-      if (containsNul(request)) throw new ConnectError("NUL is not allowed in text", Code.InvalidArgument);
-      const headers = new Headers({ [CLIENT_ADDRESS_HEADER]: values.get(addressKey) });
-      const options = { headers, timeoutMs: TIMEOUT_MS };
-      const admitted = values.get(admittedKey);
-      if (!admitted?.workspaceId) return upstreamResponse(call(request, { ...options, signal }), { signal, log });
-      headers.set(PRINCIPAL_HEADER, admitted.principal);
-      const slot = await takeSlot(slots, admitted.workspaceId, admitted.response);
-      if (!slot) throw busy();
-      // A service finishes its queries even for a client that has disconnected, so the slot is held until then.
-      const working = call(request, options).finally(() => slot[Symbol.dispose]());
-      const response = await upstreamResponse(whileWanted(working, signal), { signal, log });
-      // To encode a large page takes as long as to decode it: others get on with their work in between.
-      await setImmediate();
-      return response;
-    };
-  }
-  router.service(service as DescService & { typeName: string }, handlers as Record<string, never>);
+  { output }: DescMethodUnary,
+  message: Message,
+): Promise<FastifyReply> {
+  // To encode a large page takes as long as to decode it: others get on with their work in between.
+  await setImmediate();
+  const body = Buffer.from(JSON.stringify(toJson(output, message)));
+  reply.header("content-type", "application/json");
+  const accepted = String(request.headers["accept-encoding"] ?? "");
+  const { response: compression } = compressionNegotiate([compressionGzip], null, accepted, "accept-encoding");
+  if (!compression || body.byteLength < COMPRESSED_FROM_BYTES) return reply.send(body);
+  reply.header("content-encoding", compression.name);
+  return reply.send(Buffer.from(await compression.compress(body)));
 }
 
 function busy(): ConnectError {

@@ -68,10 +68,8 @@ export function acceptsJson(accept: string | undefined): boolean {
   return types.some((type) => type === "application/json" || type === "application/*" || type === "*/*");
 }
 
-/** The beginning of an error as the SDK writes it, with or without the frame of an event stream. */
-const JSON_RPC_ERROR = /^[^{]*\{(?:"jsonrpc":"2\.0",|"id":(?:"(?:[^"\\]|\\.)*"|[^",]*),)*"error":\{"code":(-?\d+)/;
-/** The beginning of anything else, which may be megabytes long. */
-const RESULT = Buffer.from('{"result":');
+/** Results may be megabytes long, errors are not. */
+const MAX_ERROR_BYTES = 64 * 1024;
 const EVENT = /^data: ?(.*)$/m;
 
 /** A response without the frame of an event stream, in which the SDK puts the responses of the older protocol. */
@@ -95,8 +93,8 @@ function failure(status: number, code: number, message: string): ApiResponse {
 
 /** The code of an error that the SDK has responded with; undefined for anything else. */
 export function errorCodeIn(body: Buffer, status: number): ErrorCode | undefined {
-  if (body.subarray(0, RESULT.length).equals(RESULT)) return undefined;
-  const [, code] = JSON_RPC_ERROR.exec(body.toString("utf8")) ?? [];
-  if (code !== undefined) return OF_JSON_RPC.get(Number(code)) ?? errorCodeOfStatus(Math.max(status, 400));
+  const message = body.byteLength <= MAX_ERROR_BYTES ? parsed(body) : undefined;
+  const error = isJsonObject(message) ? message.error : undefined;
+  if (isJsonObject(error)) return OF_JSON_RPC.get(Number(error.code)) ?? errorCodeOfStatus(Math.max(status, 400));
   return status < 400 ? undefined : errorCodeOfStatus(status);
 }

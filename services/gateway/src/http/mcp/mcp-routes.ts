@@ -2,12 +2,12 @@ import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/ser
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
-import { BAD_REQUEST, ORIGIN_REFUSED, serverBusy, TOOL_UNAVAILABLE } from "../../domain/responses.ts";
+import { BAD_REQUEST, ORIGIN_REFUSED, SERVER_BUSY, TOOL_UNAVAILABLE } from "../../domain/responses.ts";
 import type { AllowedOrigins } from "../chat/allowed-origins.ts";
 import { dropLimitHeaders, keyOf, sendResponse } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
 import { MAX_CALL_BYTES, readBytes } from "../request-bytes.ts";
-import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
+import { takeSlot } from "../slots.ts";
 import { acceptsJson, isToolCall, NOT_ACCEPTABLE, readMessage } from "./mcp-message.ts";
 import { type McpExchange, mcpServer } from "./mcp-server.ts";
 import { respondBySdk } from "./respond-by-sdk.ts";
@@ -44,7 +44,7 @@ async function respond(
   const key = await keyOfClient(context, allowed, request, reply);
   if (!key) return reply;
   using slot = await takeSlot(context.slots.calls, key.workspaceId, reply.raw);
-  if (!slot) return sendResponse(reply, serverBusy(BUSY_RETRY_AFTER_S));
+  if (!slot) return sendResponse(reply, SERVER_BUSY);
   const body = await readBytes(request.raw, MAX_CALL_BYTES);
   if (body.fault) return sendResponse(reply, BAD_REQUEST);
   const { message, fault, refusal } = readMessage(body.bytes);

@@ -15,13 +15,14 @@ import type { Context } from "../../context.ts";
 import { sorted } from "../../domain/descriptions/openapi.ts";
 import {
   type ApiResponse,
+  DESCRIPTION_TOO_LARGE,
   INTERNAL_ERROR,
-  serverBusy,
+  SERVER_BUSY,
   UNAUTHENTICATED,
   type Violation,
 } from "../../domain/responses.ts";
-import { refusalOfDescription } from "../descriptions/description-routes.ts";
-import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
+import { DescriptionTooLarge } from "../descriptions/description-cache.ts";
+import { takeSlot } from "../slots.ts";
 import { logCall, refusalOf, runVerified, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
 import { MAX_JSON_LEVELS } from "./mcp-message.ts";
 
@@ -69,7 +70,7 @@ async function offeredTools(context: Context, exchange: McpExchange): Promise<To
   const { key, reply } = exchange;
   using slot = await takeSlot(context.slots.descriptions, key.workspaceId, reply.raw);
   if (!slot) {
-    exchange.refusal = serverBusy(BUSY_RETRY_AFTER_S);
+    exchange.refusal = SERVER_BUSY;
     return undefined;
   }
   try {
@@ -78,8 +79,8 @@ async function offeredTools(context: Context, exchange: McpExchange): Promise<To
     );
     return JSON.parse(body.toString("utf8"));
   } catch (error) {
-    exchange.refusal = refusalOfDescription(error);
-    if (!exchange.refusal) context.log.error({ err: error, keyId: key.keyId }, "tools not described");
+    if (error instanceof DescriptionTooLarge) exchange.refusal = DESCRIPTION_TOO_LARGE;
+    else context.log.error({ err: error, keyId: key.keyId }, "tools not described");
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { MemberRole } from "@toolgate/service-host/principal";
 import type { FastifyRequest } from "fastify";
-import { CSRF_HEADER, type Login, loginOf } from "../../domain/session-cookie.ts";
+import { type Login, loginOf } from "../../domain/session-cookie.ts";
 
 const MEMBER_ROLES: Partial<Record<Role, MemberRole>> = {
   [Role.MEMBER]: "member",
@@ -20,11 +20,5 @@ export function isSecure(request: FastifyRequest): boolean {
 
 /** The credential of a request, if any. */
 export function loginOfRequest(request: FastifyRequest): Login {
-  const { authorization, cookie, [CSRF_HEADER]: csrfToken } = request.headers;
-  return loginOf({
-    authorization,
-    cookie,
-    csrfToken: typeof csrfToken === "string" ? csrfToken : undefined,
-    secure: isSecure(request),
-  });
+  return loginOf(request.headers, isSecure(request));
 }

@@ -20,7 +20,7 @@ import {
   LOGIN_REQUIRED,
   NOT_FOUND,
   RETRY_AFTER_HEADER,
-  sessionResponse,
+  success,
   tooManyLogins,
 } from "../../domain/responses.ts";
 import {
@@ -43,6 +43,7 @@ interface SessionOptions {
 }
 
 type SessionHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<ApiResponse>;
+type TokenHandler = (token: string, request: FastifyRequest, reply: FastifyReply) => Promise<ApiResponse>;
 
 const SESSION_PATH = "/session";
 const PASSWORD_PATH = "/session/password";
@@ -71,15 +72,12 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
     const cookies = [sessionCookie(token, { secure, maxAgeSeconds })];
     if (session.deviceToken !== "") cookies.push(deviceCookie(session.deviceToken, secure));
     reply.header("set-cookie", cookies);
-    return sessionResponse(described({ token, email, expires, memberships }));
+    return success(200, described({ token, email, expires, memberships }));
   };
 
-  /** Needs no CSRF token: a page that was reloaded gets its token here. */
-  const showSession: SessionHandler = async (request) => {
-    const token = cookieToken(request.headers.cookie, isSecure(request));
-    if (token === undefined) return LOGIN_REQUIRED;
+  const showSession: TokenHandler = async (token) => {
     const { email, expiresAt, memberships } = await sessions.getSession({ token });
-    return sessionResponse(described({ token, email, expires: expiryOf(expiresAt), memberships }));
+    return success(200, described({ token, email, expires: expiryOf(expiresAt), memberships }));
   };
 
   const logOut: SessionHandler = async (request, reply) => {
@@ -91,37 +89,30 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
       });
     }
     reply.header("set-cookie", clearedCookie(isSecure(request)));
-    return sessionResponse({});
+    return success(200, {});
   };
 
-  const changePassword: SessionHandler = async (request, reply) => {
-    const login = loginOfRequest(request);
-    if (login.kind === "none") return LOGIN_REQUIRED;
-    if (login.kind === "without-csrf-token") return CSRF_TOKEN_MISSING;
+  const changePassword: TokenHandler = async (token, request, reply) => {
     const { current_password: currentPassword, new_password: newPassword } = bodyOf(request);
     if (!isText(currentPassword) || !isText(newPassword)) return BAD_REQUEST;
-    const passwords = { token: login.token, currentPassword, newPassword };
-    await sessions.changePassword(passwords, callOptions(request, reply));
-    return sessionResponse({});
+    await sessions.changePassword({ token, currentPassword, newPassword }, callOptions(request, reply));
+    return success(200, {});
   };
 
-  const listSessions: SessionHandler = async (request) => {
-    const token = cookieToken(request.headers.cookie, isSecure(request));
-    if (token === undefined) return LOGIN_REQUIRED;
+  const listSessions: TokenHandler = async (token) => {
     const listed = await sessions.listSessions({ token });
-    return sessionResponse({ sessions: listed.sessions.map(listedSession) });
+    return success(200, { sessions: listed.sessions.map(listedSession) });
   };
 
-  /** Ends the session that the path names, or all but the caller's own. */
-  const endSessions: SessionHandler = async (request) => {
-    const login = loginOfRequest(request);
-    if (login.kind === "none") return LOGIN_REQUIRED;
-    if (login.kind === "without-csrf-token") return CSRF_TOKEN_MISSING;
-    const { token } = login;
-    const { id: sessionId } = request.params as { id?: string };
-    if (sessionId === undefined) await sessions.endOtherSessions({ token });
-    else await sessions.endSession({ token, sessionId });
-    return sessionResponse({});
+  const endSession: TokenHandler = async (token, request) => {
+    const { id: sessionId } = request.params as { id: string };
+    await sessions.endSession({ token, sessionId });
+    return success(200, {});
+  };
+
+  const endOtherSessions: TokenHandler = async (token) => {
+    await sessions.endOtherSessions({ token });
+    return success(200, {});
   };
 
   /** `unauthenticated`: the response when the session or the password is not valid. */
@@ -140,18 +131,34 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
       done(null, parsed(body.toString())),
     );
     app.post(SESSION_PATH, responder(logIn, LOGIN_REFUSED));
-    app.get(SESSION_PATH, responder(showSession, LOGIN_REQUIRED));
+    app.get(SESSION_PATH, responder(reading(showSession), LOGIN_REQUIRED));
     app.delete(SESSION_PATH, responder(logOut, LOGIN_REFUSED));
-    app.post(PASSWORD_PATH, responder(changePassword, LOGIN_REFUSED));
-    app.get(SESSIONS_PATH, responder(listSessions, LOGIN_REQUIRED));
-    app.delete(SESSIONS_PATH, responder(endSessions, LOGIN_REQUIRED));
-    app.delete(`${SESSIONS_PATH}/:id`, responder(endSessions, LOGIN_REQUIRED));
+    app.post(PASSWORD_PATH, responder(changing(changePassword), LOGIN_REFUSED));
+    app.get(SESSIONS_PATH, responder(reading(listSessions), LOGIN_REQUIRED));
+    app.delete(SESSIONS_PATH, responder(changing(endOtherSessions), LOGIN_REQUIRED));
+    app.delete(`${SESSIONS_PATH}/:id`, responder(changing(endSession), LOGIN_REQUIRED));
     // The public keys of the tokens that programs get for a login.
     app.get(KEY_SET_PATH, async (_, reply) => {
       const { jwksJson } = await sessions.getKeySet({});
       reply.header("cache-control", `public, max-age=${KEY_SET_MAX_AGE_SECONDS}`);
       return reply.header("content-type", "application/jwk-set+json").send(jwksJson);
     });
+  };
+}
+
+/** Needs no CSRF token: a page that was reloaded gets its token here. */
+function reading(handler: TokenHandler): SessionHandler {
+  return async (request, reply) => {
+    const token = cookieToken(request.headers.cookie, isSecure(request));
+    return token === undefined ? LOGIN_REQUIRED : handler(token, request, reply);
+  };
+}
+
+function changing(handler: TokenHandler): SessionHandler {
+  return async (request, reply) => {
+    const login = loginOfRequest(request);
+    if (login.kind === "without-csrf-token") return CSRF_TOKEN_MISSING;
+    return login.kind === "none" ? LOGIN_REQUIRED : handler(login.token, request, reply);
   };
 }
 

@@ -4,14 +4,14 @@ import {
   type ApiResponse,
   INTERNAL_ERROR,
   NOT_FOUND,
-  serverBusy,
+  SERVER_BUSY,
   TOOL_UNAVAILABLE,
   UNAUTHENTICATED,
 } from "../../domain/responses.ts";
 import { dropLimitHeaders, sendResponse, setLimitHeaders, verifyKey } from "../key-api.ts";
 import { TOOLS_PATH } from "../paths.ts";
 import { MAX_CALL_BYTES, readBytes } from "../request-bytes.ts";
-import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
+import { takeSlot } from "../slots.ts";
 import { logCall, refusalOf, runVerified, type VerifiedCall, verifyCall } from "./verified-call.ts";
 
 /** Less than the 30 s for which key-auth promises that it is valid, so that 10 s remain to reach tool-runner. */
@@ -43,7 +43,7 @@ async function callTool(context: CallContext, request: FastifyRequest, reply: Fa
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
   const refusal = refusalOf(call, context.now());
   using slot = refusal ? undefined : await takeSlot(context.slots.calls, call.verdict.workspaceId, reply.raw);
-  const response = slot ? await runRequest(context, call, request) : (refusal ?? serverBusy(BUSY_RETRY_AFTER_S));
+  const response = slot ? await runRequest(context, call, request) : (refusal ?? SERVER_BUSY);
   if (response === UNAUTHENTICATED) dropLimitHeaders(reply);
   await logCall(context, call, response.status);
   return sendResponse(reply, response);

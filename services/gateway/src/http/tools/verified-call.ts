@@ -27,8 +27,8 @@ import {
   limitReached,
   OUTCOME_UNKNOWN,
   replayed,
+  SERVER_BUSY,
   secondsUntilReset,
-  serverBusy,
   TOOL_FAILED,
   TOOL_UNAVAILABLE,
   toolResult,
@@ -36,7 +36,6 @@ import {
 } from "../../domain/responses.ts";
 import { loggedToolName } from "../../domain/text.ts";
 import { verifyKey } from "../key-api.ts";
-import { BUSY_RETRY_AFTER_S } from "../slots.ts";
 
 const OK = 200;
 const RECORD_BYTES = 256;
@@ -93,7 +92,7 @@ export async function runVerified(
     return response.replayed ? replayed(responseTo(response.outcome)) : responseTo(response.outcome);
   } catch (error) {
     // tool-runner did not start it.
-    if (error instanceof ConnectError && error.code === Code.ResourceExhausted) return serverBusy(BUSY_RETRY_AFTER_S);
+    if (error instanceof ConnectError && error.code === Code.ResourceExhausted) return SERVER_BUSY;
     call.recorded = "perhaps";
     // [ERR-18] What the tool returned is not JSON: its code is at fault, as the execution log says.
     if (error instanceof ConnectError && error.code === Code.DataLoss) return INTERNAL_ERROR;

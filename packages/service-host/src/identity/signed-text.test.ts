@@ -3,7 +3,7 @@ import { claimsOf, newSigningKey } from "@toolgate/testbed/principals";
 import { type CryptoKey, importPKCS8 } from "jose";
 import { expect, test } from "vitest";
 import type { Principal } from "../principal.ts";
-import { createPrincipalReader, signPrincipal } from "./principal-token.ts";
+import { createTextReaders, signPrincipal } from "./signed-text.ts";
 
 const USER: Principal = { userId: "u1", email: "a@acme.example", workspaceId: "w1", workspace: "acme", role: "admin" };
 
@@ -16,7 +16,7 @@ function rig(...kids: string[]) {
     published: keys.map(({ jwk }) => jwk),
     whileLoading: async () => {},
   };
-  const reader = createPrincipalReader({
+  const { principals: reader } = createTextReaders({
     async keySet() {
       state.loads += 1;
       if (state.isDown) throw new Error("down");
