@@ -26,7 +26,6 @@ export interface DataSources extends AsyncDisposable {
 /** JSON with a number that JavaScript would change stays text. */
 const exactJson = (text: string) => (hasInexactNumber(text) ? text : JSON.parse(text));
 
-const MAX_WORKSPACES = 10_000;
 const MAX_SEALED_BYTES = 32 * 1024 * 1024;
 const MAX_POOLS = 200;
 const CONNECTIONS_PER_WORKSPACE = 4;
@@ -40,7 +39,6 @@ export function createDataSources(
 ): DataSources {
   const sealedUrls = createWorkspaceCache<Buffer | undefined>(deps, {
     name: "data sources",
-    maxEntries: MAX_WORKSPACES,
     maxBytes: MAX_SEALED_BYTES,
     sizeOf: (sealed) => sealed?.byteLength ?? 0,
   });

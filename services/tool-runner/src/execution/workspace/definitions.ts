@@ -31,9 +31,7 @@ export interface Definitions {
   preparedQuery(workspaceId: string, name: string, epoch: bigint): Promise<LoadedQuery | undefined>;
 }
 
-const MAX_CACHED_TOOLS = 5_000;
 const MAX_CACHED_TOOL_BYTES = 128 * 1024 * 1024;
-const MAX_CACHED_QUERIES = 5_000;
 const MAX_CACHED_QUERY_BYTES = 32 * 1024 * 1024;
 const BYTES_PER_CHAR = 2;
 /** Of a parameter, in memory. */
@@ -52,13 +50,11 @@ interface DefinitionDependencies {
 export function createDefinitions(deps: DefinitionDependencies, source: CacheSource): Definitions {
   const tools = createWorkspaceCache<LoadedTool | undefined>(source, {
     name: "tools",
-    maxEntries: MAX_CACHED_TOOLS,
     maxBytes: MAX_CACHED_TOOL_BYTES,
     sizeOf: (tool) => (tool ? VALIDATOR_BYTES + BYTES_PER_CHAR * JSON.stringify(tool.definition).length : 0),
   });
   const queries = createWorkspaceCache<LoadedQuery | undefined>(source, {
     name: "queries",
-    maxEntries: MAX_CACHED_QUERIES,
     maxBytes: MAX_CACHED_QUERY_BYTES,
     sizeOf: (query) =>
       query ? BYTES_PER_CHAR * (query.sql.length + query.text.length) + BYTES_PER_NAME * query.names.length : 0,

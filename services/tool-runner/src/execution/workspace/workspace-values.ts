@@ -26,7 +26,6 @@ export interface WorkspaceValues {
   variable(name: string, scope: InWorkspace): Promise<string>;
 }
 
-const MAX_CACHED_WORKSPACES = 1_000;
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 /** A name and the map's own bytes for an entry. */
 const BYTES_PER_ENTRY = 200;
@@ -38,7 +37,6 @@ export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox }
   const { pool, secretBox } = deps;
   const secrets = createWorkspaceCache<Map<string, Secret>>(deps, {
     name: "secrets",
-    maxEntries: MAX_CACHED_WORKSPACES,
     maxBytes: MAX_CACHED_BYTES,
     sizeOf: (map) =>
       sizeOfAll(
@@ -48,7 +46,6 @@ export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox }
   });
   const variables = createWorkspaceCache<Map<string, string>>(deps, {
     name: "variables",
-    maxEntries: MAX_CACHED_WORKSPACES,
     maxBytes: MAX_CACHED_BYTES,
     sizeOf: (map) => sizeOfAll(map.values(), (value) => BYTES_PER_CHAR * value.length),
   });
