@@ -3,15 +3,13 @@ import { PUBLIC_NETWORKS } from "@toolgate/safe-fetch/address";
 import { serverUserOf } from "@toolgate/service-registry/server-users";
 import type { Need } from "@toolgate/service-registry/service-entry";
 import {
-  bareVariables,
-  NEED_VARIABLES,
   peersOf,
   SERVICE_NAMES,
   type ServiceName,
   serviceEntry,
   TLS_VARIABLES,
   urlVariable,
-  withheldVariables,
+  variablesOf,
 } from "@toolgate/service-registry/services";
 import { stringify } from "yaml";
 
@@ -33,8 +31,8 @@ const QUEUES: Readonly<Record<string, object>> = {
   "outbound-webhook-fan-out": { stream: "EVENTS", consumer: "outbound-webhook-fan-out" },
   "outbound-webhook-worker": { stream: "ATTEMPTS", consumer: "outbound-webhook-workers" },
 };
-const SETTINGS_OF_ALL = [
-  ...["LOG_LEVEL", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_RESOURCE_ATTRIBUTES"],
+const TRACE_SETTINGS = [
+  ...["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_RESOURCE_ATTRIBUTES"],
   ...["OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"],
 ];
 /** Variables that the templates set, and those of development, which open doors to private networks. */
@@ -43,6 +41,7 @@ const NOT_SETTINGS = [
   ...["CHAT_FILES", "SANDBOX_URL", "SANDBOX_DANGEROUSLY_WEAK_ISOLATION"],
   ...["ALLOWED_TARGETS", "TARGET_CA_FILE", "NODE_ENV"],
 ];
+const OF_LOGINS = ["DATABASE_URL", "REDIS_URL", "NATS_URL", "SERVICE_KEY", "SERVICE_PUBLIC_KEYS"];
 /** The Secret of each secret variable that is not part of a login. */
 const SECRET_OF: Readonly<Record<string, string>> = {
   SEALING_KEYS: "sealing-keys",
@@ -84,15 +83,13 @@ function factsOf(service: ServiceName, role?: string) {
   const { isBare = false } = entry;
   const name = processName(service, role);
   const { rpc, ...ports } = entry.ports;
-  const own = entry.variables.filter(({ roles }) => !role || !roles || roles.includes(role)).map((one) => one.name);
-  const ofNeeds = needs.flatMap((need: Need) => NEED_VARIABLES[need]);
-  const identity = ["SERVICE_KEY", ...(servesRpcs && entry.rpcs.length > 0 ? ["SERVICE_PUBLIC_KEYS"] : [])];
-  const withheld = withheldVariables(service, role);
-  const given = new Set([...SETTINGS_OF_ALL, ...identity, ...ofNeeds, ...own]);
-  const reads = bareVariables(service) ?? [...given].filter((variable) => !withheld.includes(variable));
-  const isOfLogin = (variable: string) => identity.includes(variable) || /^(DATABASE|REDIS|NATS)_URL$/.test(variable);
+  const reads = [...variablesOf(service, role), ...(isBare ? [] : TRACE_SETTINGS)];
+  const peers = {
+    ...Object.fromEntries(peersOf(service, role ? [role] : []).map((peer) => addressOf(peer))),
+    ...(reads.includes("SANDBOX_URL") && Object.fromEntries([addressOf("sandbox")])),
+  };
   const secretOf = (variable: string) =>
-    SECRET_OF[variable] ?? (isOfLogin(variable) ? `login-${serverUserOf(service, role).name}` : undefined);
+    SECRET_OF[variable] ?? (OF_LOGINS.includes(variable) ? `login-${serverUserOf(service, role).name}` : undefined);
   const secrets = Object.fromEntries(reads.map((variable) => [variable, secretOf(variable)] as const));
   const facts = {
     service,
@@ -100,11 +97,10 @@ function factsOf(service: ServiceName, role?: string) {
     program: `services/${service}/src/main.ts`,
     ports: { ...ports, rpc: servesRpcs ? rpc : undefined },
     secrets,
-    settings: reads.filter((variable) => !secretOf(variable) && !NOT_SETTINGS.includes(variable)).toSorted(),
-    peers: {
-      ...Object.fromEntries(peersOf(service, role ? [role] : []).map((peer) => addressOf(peer))),
-      ...(own.includes("SANDBOX_URL") && Object.fromEntries([addressOf("sandbox")])),
-    },
+    settings: reads
+      .filter((variable) => !secretOf(variable) && ![...NOT_SETTINGS, ...Object.keys(peers)].includes(variable))
+      .toSorted(),
+    peers,
     servers: [...needs.filter((need: Need) => need !== "sealing-keys"), ...(secrets.SMTP_URL ? ["smtp"] : [])],
     drainSeconds: DRAIN_SECONDS[service],
     reachesInternet: REACHES_INTERNET.includes(name) || undefined,

@@ -14,7 +14,7 @@ const CUSTOM_KINDS = [
 const START = { deadlineMs: 120_000, everyMs: 200 };
 
 /** Makes a node that KWOK plays, and waits until the scheduler may use it. */
-export async function addNode(api: Api, name: string, zone: string): Promise<void> {
+async function addNode(api: Api, name: string, zone: string): Promise<void> {
   const labels = {
     "kubernetes.io/hostname": name,
     "kubernetes.io/os": "linux",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { natsAuthorization, redisAcl } from "@toolgate/local-servers/server-accounts";
 import { newServiceKey, publicKeyList, publicKeyOf } from "@toolgate/service-host/identity/service-keys";
 import { natsUsers, redisUsers, SERVER_USERS } from "@toolgate/service-registry/server-users";
-import { CALLING_SERVICES, peersOf, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import { CALLING_SERVICES, variablesOf as readBy, type ServiceName } from "@toolgate/service-registry/services";
 import { type RolePasswords, roleUrls, SERVICES_WITH_SCHEMA } from "./migrate.ts";
 
 /** Where the servers are: addresses without credentials for NATS and Redis, the administrator's for Postgres. */
@@ -45,11 +45,12 @@ export async function writeLogins(folder: string, addresses: ServerAddresses): P
   };
   const databaseUrls = roleUrls(addresses.databaseUrl, passwords);
   for (const { name, service, redisKeys, roles } of SERVER_USERS) {
+    const reads = readBy(service, roles?.[0]);
     files[`${name}.env`] = lines({
       NATS_URL: withLogin(addresses.natsUrl, name, passwords[name]),
       REDIS_URL: redisKeys.length > 0 ? withLogin(addresses.redisUrl, name, passwords[name]) : undefined,
-      DATABASE_URL: needsDatabase(service, roles) ? databaseUrls[service] : undefined,
-      SERVICE_KEY: peersOf(service, roles).length > 0 ? keys.own[service] : undefined,
+      DATABASE_URL: reads.includes("DATABASE_URL") ? databaseUrls[service] : undefined,
+      SERVICE_KEY: reads.includes("SERVICE_KEY") ? keys.own[service] : undefined,
       SERVICE_PUBLIC_KEYS: keys.listed,
     });
   }
@@ -57,12 +58,6 @@ export async function writeLogins(folder: string, addresses: ServerAddresses): P
     await writeFile(join(folder, name), `${content.join("\n")}\n`, { mode: 0o600 });
   }
   return Object.keys(files);
-}
-
-function needsDatabase(service: (typeof SERVER_USERS)[number]["service"], roles: readonly string[] = []): boolean {
-  const entry = serviceEntry(service);
-  const needs = roles.length > 0 ? roles.flatMap((role) => entry.roles?.[role]?.needs ?? []) : entry.needs;
-  return needs.includes("postgres");
 }
 
 /** The passwords of the services' roles in such a folder. */

@@ -1,6 +1,6 @@
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { connectBus } from "@toolgate/event-bus/connect";
-import { SERVER_USERS } from "@toolgate/service-registry/server-users";
+import { SERVER_USERS, subjectsOf } from "@toolgate/service-registry/server-users";
 import { SERVICES } from "@toolgate/service-registry/services";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers";
@@ -62,41 +62,37 @@ const SUBJECTS = [
   "$SYS.REQ.SERVER.PING",
 ];
 
-test.each(USERS)(
-  "%s may publish to its own subjects of NATS and is refused all others",
-  async (name, { nats: own }) => {
-    const allowed = (subject: string) => own.publish.some((pattern) => matches(pattern, subject));
-    const { refused } = await refusedAt(name, async (bus) => {
-      for (const subject of SUBJECTS) bus.nc.publish(subject);
-    });
-    for (const subject of SUBJECTS) {
-      if (allowed(subject)) expect(refused).not.toContain(`"${subject}"`);
-      else expect(refused).toContain(`"${subject}"`);
-    }
-  },
-);
+test.each(USERS)("%s may publish to its own subjects of NATS and is refused all others", async (name, user) => {
+  const own = subjectsOf(user);
+  const allowed = (subject: string) => own.publish.some((pattern) => matches(pattern, subject));
+  const { refused } = await refusedAt(name, async (bus) => {
+    for (const subject of SUBJECTS) bus.nc.publish(subject);
+  });
+  for (const subject of SUBJECTS) {
+    if (allowed(subject)) expect(refused).not.toContain(`"${subject}"`);
+    else expect(refused).toContain(`"${subject}"`);
+  }
+});
 
-test.each(USERS)(
-  "%s may subscribe to its own subjects of NATS and is refused all others",
-  async (name, { nats: own }) => {
-    const foreign = [
-      ">",
-      "records.>",
-      "events.>",
-      "_INBOX.>",
-      "_INBOX_key-auth.>",
-      "_INBOX_gateway.>",
-      "chat.>",
-      "$SYS.>",
-    ];
-    const wanted = foreign.filter((subject) => !own.subscribe.includes(subject) && subject !== `_INBOX_${name}.>`);
-    const { refused } = await refusedAt(name, async (bus) => {
-      for (const subject of [...wanted, ...own.subscribe]) bus.nc.subscribe(subject, { callback() {} });
-    });
-    for (const subject of wanted) expect(refused).toContain(`"${subject}"`);
-    for (const subject of own.subscribe) expect(refused).not.toContain(`"${subject}"`);
-  },
-);
+test.each(USERS)("%s may subscribe to its own subjects of NATS and is refused all others", async (name, user) => {
+  const own = subjectsOf(user);
+  const foreign = [
+    ">",
+    "records.>",
+    "events.>",
+    "_INBOX.>",
+    "_INBOX_key-auth.>",
+    "_INBOX_gateway.>",
+    "chat.>",
+    "$SYS.>",
+  ];
+  const wanted = foreign.filter((subject) => !own.subscribe.includes(subject) && subject !== `_INBOX_${name}.>`);
+  const { refused } = await refusedAt(name, async (bus) => {
+    for (const subject of [...wanted, ...own.subscribe]) bus.nc.subscribe(subject, { callback() {} });
+  });
+  for (const subject of wanted) expect(refused).toContain(`"${subject}"`);
+  for (const subject of own.subscribe) expect(refused).not.toContain(`"${subject}"`);
+});
 
 const REDIS_USERS = USERS.filter(([, user]) => user.redisKeys.length > 0);
 const KEYS = [

@@ -3,12 +3,11 @@ import { freePort } from "@toolgate/local-servers/ports";
 import { launcherOf } from "@toolgate/service-registry/paths";
 import { serverUserOf } from "@toolgate/service-registry/server-users";
 import {
-  bareVariables,
+  environmentOf,
   SERVICE_NAMES,
   type ServiceName,
   serviceEntry,
   urlVariable,
-  withheldVariables,
 } from "@toolgate/service-registry/services";
 import type { Logins } from "./logins.ts";
 import { isReady, type ServiceProcess, startServiceProcess } from "./service-process.ts";
@@ -33,7 +32,6 @@ export type SplitSettings = {
 
 const HOST = "127.0.0.1";
 const TOKEN_BYTES = 32;
-const HASH_VARIABLE = "SANDBOX_TOKEN_HASH";
 
 type Process = { service: ServiceName; role?: string; port: number; rpcPort: number; opsPort: number };
 
@@ -87,7 +85,7 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
   const shared = {
     ...env,
     SANDBOX_TOKEN: sandboxToken,
-    [HASH_VARIABLE]: createHash("sha256").update(sandboxToken).digest("hex"),
+    SANDBOX_TOKEN_HASH: createHash("sha256").update(sandboxToken).digest("hex"),
     ...Object.fromEntries(SERVICE_NAMES.map((name) => [urlVariable(name), rpcUrls[name]])),
   };
   const started: ServiceProcess[] = [];
@@ -151,22 +149,20 @@ function startProcess(
   env: Record<string, string>,
   { log, signal, serviceKeys, logins = {} }: SplitSettings,
 ): Promise<ServiceProcess> {
-  const ports = { PORT: String(port), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
-  const only = bareVariables(service);
-  const login = only ? {} : logins[serverUserOf(service, role).name];
+  const { isBare } = serviceEntry(service);
   const own: Record<string, string> = {
     ...env,
     SERVICE_KEY: serviceKeys[service],
-    ...login,
+    ...(isBare ? {} : logins[serverUserOf(service, role).name]),
     ...(role && { ROLES: role }),
-    ...ports,
+    PORT: String(port),
+    RPC_PORT: String(rpcPort),
+    OPS_PORT: String(opsPort),
   };
-  const withheld = withheldVariables(service, role);
-  const isGiven = (name: string) => (only ? only.includes(name) : !withheld.includes(name) && name !== HASH_VARIABLE);
   return startServiceProcess({
     name: role ?? service,
     entry: launcherOf(service),
-    env: Object.fromEntries(Object.entries(own).filter(([name]) => isGiven(name))),
+    env: environmentOf(service, role, own),
     ready: () => isReady(opsPort),
     log,
     ...(signal && { signal }),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isAlive } from "@toolgate/local-servers/process-table";
 import { eventually } from "@toolgate/testbed/eventually";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { startServiceProcess } from "../src/service-process.ts";
 
 const SERVICE = `
@@ -48,20 +48,6 @@ test("a service is started again when it is killed, and drains when it is stoppe
   await service.stop();
   expect([isAlive(second), service.pid]).toEqual([false, 0]);
   expect(await journal()).toEqual([String(first), String(second), "drained"]);
-});
-
-test("a service keeps its compiled code where this process does", async () => {
-  const { folder, entry, file, journal } = await serviceFiles();
-  vi.stubEnv("NODE_COMPILE_CACHE", folder);
-  await writeFile(
-    entry,
-    'import { appendFileSync } from "node:fs"; setInterval(() => {}, 1_000); appendFileSync(process.env.FILE, process.env.NODE_COMPILE_CACHE + "\\n");',
-  );
-  const ready = async () => (await journal()).length > 0;
-  const service = await startServiceProcess({ name: "chat", entry, env: { FILE: file }, ready, log: () => {} });
-  expect(await journal()).toEqual([folder]);
-  await service.stop();
-  vi.unstubAllEnvs();
 });
 
 test("a service that ends before it is ready is an error", async () => {

@@ -29,10 +29,9 @@ export interface EpochCacheOptions<Epoch, T> extends CacheSource {
   name: string;
   /** Whether a value loaded under `cached` is valid for a caller that knows `wanted`. */
   isCurrent: (cached: Epoch, wanted: Epoch) => boolean;
-  maxEntries: number;
-  /** A single value larger than this is not cached. */
+  /** Of all values; a single one that is larger is not cached. */
   maxBytes: number;
-  /** Bytes, roughly. */
+  /** Bytes, roughly, without those of an entry. */
   sizeOf: (value: T) => number;
 }
 
@@ -44,7 +43,8 @@ export const KEEP_FOR_MS = 600_000;
 export const RETRY_AFTER_MS = 1_000;
 /** How long a caller waits for a reload before it gets the cached value. */
 const RELOAD_WAIT_MS = 1_000;
-const ENTRY_BYTES = 500;
+/** An entry with its key, whatever its value is. */
+const ENTRY_BYTES = 1_000;
 
 interface Entry<Epoch, T> {
   epoch: Epoch;
@@ -61,15 +61,9 @@ interface Load<Epoch, T> {
 
 export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>): EpochCache<Epoch, T> {
   const { name, now, isCurrent, sizeOf } = options;
-  const [hit, miss] = [
-    { cache: name, result: "hit" },
-    { cache: name, result: "miss" },
-  ];
-  // Bounds the entries. lru-cache's `max` would take memory for all of them at once.
-  const leastBytes = Math.ceil(options.maxBytes / options.maxEntries);
   const entries = new LRUCache<string, Entry<Epoch, T>>({
     maxSize: options.maxBytes,
-    sizeCalculation: ({ value }) => Math.max(leastBytes, ENTRY_BYTES + Math.ceil(sizeOf(value))),
+    sizeCalculation: ({ value }) => ENTRY_BYTES + Math.ceil(sizeOf(value)),
   });
   const loads = new Map<string, Load<Epoch, T>>();
   options.redis.on("ready", () => {
@@ -116,10 +110,10 @@ export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>)
       if (epoch === undefined) return load();
       const entry = entries.get(key);
       if (!entry || !isCurrent(entry.epoch, epoch) || now() - entry.loadedAt > KEEP_FOR_MS) {
-        cacheLookups.add(1, miss);
+        cacheLookups.add(1, { cache: name, result: "miss" });
         return loadOnce(key, epoch, load);
       }
-      cacheLookups.add(1, hit);
+      cacheLookups.add(1, { cache: name, result: "hit" });
       return isReloadDue(entry) ? reload(key, epoch, load) : Promise.resolve(entry.value);
     },
     peek(key) {

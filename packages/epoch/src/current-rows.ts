@@ -33,7 +33,7 @@ export interface CurrentRows<Row> {
 
 type CacheOptions<Row> = Pick<
   EpochCacheOptions<RowEpochs, Row | undefined>,
-  "name" | "redis" | "now" | "maxEntries" | "maxBytes" | "sizeOf"
+  "name" | "redis" | "now" | "maxBytes" | "sizeOf"
 >;
 
 export interface CurrentRowsOptions<Stored, Row> extends CacheOptions<Row> {

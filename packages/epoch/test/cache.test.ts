@@ -10,7 +10,6 @@ function cacheRig() {
     redis,
     now: () => state.nowMs,
     isCurrent: (cached, wanted) => cached >= wanted,
-    maxEntries: 10,
     maxBytes: 100_000,
     sizeOf: () => 8,
   });
@@ -143,7 +142,6 @@ test("[TOOL] the cache is bounded by the size of its values; one that is too lar
     redis: new EventEmitter(),
     now: () => 0,
     isCurrent: (cached, wanted) => cached >= wanted,
-    maxEntries: 100,
     maxBytes: 10_000,
     sizeOf: (text) => text.length,
   });

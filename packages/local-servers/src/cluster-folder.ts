@@ -11,7 +11,6 @@ import {
   rm,
   rmdir,
   symlink,
-  writeFile,
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { canUse } from "./account.ts";
@@ -26,13 +25,7 @@ const FALLBACK_ROOT = "/var/lib";
  * a symbolic link to them, which only this data folder may follow. Returns the real path.
  */
 export async function clusterFolder(wanted: string, account: Account | undefined, fallbackRoot = FALLBACK_ROOT) {
-  const target = await linkTarget(wanted);
-  if (target) {
-    await refuseForeignLink(wanted);
-    const linked = await makeFolder(target, account);
-    await markOwner(wanted, linked);
-    return linked;
-  }
+  await refuseForeignLink(wanted);
   await mkdir(dirname(wanted), { recursive: true });
   const folder = await makeFolder(wanted, account);
   if (!account || (await canUse(account, folder))) return folder;
@@ -40,12 +33,10 @@ export async function clusterFolder(wanted: string, account: Account | undefined
     throw new Error(`the user ${account.name}, who runs PostgreSQL, cannot reach ${folder}`);
   });
   const elsewhere = join(fallbackRoot, await fallbackName(wanted));
-  await refuseForeignMark(wanted, elsewhere);
   await putAside(elsewhere);
   const made = await makeFolder(elsewhere, account);
   if (!(await canUse(account, made)))
     throw new Error(`the user ${account.name} can reach neither ${folder} nor ${made}`);
-  await markOwner(wanted, made);
   await symlink(made, wanted);
   return made;
 }
@@ -79,23 +70,12 @@ async function makeFolder(folder: string, account: Account | undefined): Promise
 }
 
 const PATH_HASH_LENGTH = 12;
-const MARK = "owner";
-
-/** Where the symbolic link at `path` leads, or `undefined` when there is none. */
-async function linkTarget(path: string): Promise<string | undefined> {
-  const link = await readlink(path).catch(() => undefined);
-  return link === undefined ? undefined : resolve(dirname(path), link);
-}
+const FALLBACK_PREFIX = "toolgate-";
 
 /** The folder name of a cluster that cannot be kept at `wanted`; each data folder has its own. */
 async function fallbackName(wanted: string): Promise<string> {
-  const hash = createHash("sha256").update(await realPath(wanted));
-  return `toolgate-${hash.digest("hex").slice(0, PATH_HASH_LENGTH)}`;
-}
-
-/** Marks the folder that the link `wanted` leads to as this data folder's, and not that of a copy. */
-async function markOwner(wanted: string, target: string): Promise<void> {
-  await writeFile(join(target, MARK), `${await realPath(wanted)}\n`, { mode: 0o600 });
+  const hash = createHash("sha256").update(join(await realpath(dirname(wanted)), basename(wanted)));
+  return `${FALLBACK_PREFIX}${hash.digest("hex").slice(0, PATH_HASH_LENGTH)}`;
 }
 
 /**
@@ -103,35 +83,18 @@ async function markOwner(wanted: string, target: string): Promise<void> {
  * was copied or moved, and using these files would take them from their owner.
  */
 export async function refuseForeignLink(wanted: string): Promise<void> {
-  const target = await linkTarget(wanted);
-  if (target === undefined) return;
+  const link = await readlink(wanted).catch(() => undefined);
+  if (link === undefined) return;
+  const target = resolve(dirname(wanted), link);
   await access(target).catch(() => {
     throw new Error(
       `${wanted} leads to ${target}, which does not exist: put that folder back, or remove the link to begin with an empty database`,
     );
   });
-  const [own, owner] = [await realPath(wanted), await ownerOf(target)];
-  if (owner === own) return;
-  // An unmarked folder belongs to the data folder in its name, unless a user chose the name.
+  // A user may have chosen another name.
   const name = basename(target);
-  if (owner === undefined && (!name.startsWith("toolgate-") || name === (await fallbackName(wanted)))) return;
+  if (!name.startsWith(FALLBACK_PREFIX) || name === (await fallbackName(wanted))) return;
   throw new Error(
-    `${wanted} leads to ${target}, the database of ${owner ?? "another data folder"}: remove the link to begin with an empty database, or, when the data folder was moved here, write ${own} into ${join(target, MARK)}`,
+    `${wanted} leads to ${target}, the database of another data folder: remove the link to begin with an empty database, or, when the data folder was moved, move it back`,
   );
-}
-
-/** Throws when `folder`, which has the name for `wanted`, now belongs to another data folder. */
-async function refuseForeignMark(wanted: string, folder: string): Promise<void> {
-  const owner = await ownerOf(folder);
-  if (owner === undefined || owner === (await realPath(wanted))) return;
-  throw new Error(`${folder} contains the database of ${owner}: choose another data folder (DATA_DIR)`);
-}
-
-async function ownerOf(folder: string): Promise<string | undefined> {
-  const text = await readFile(join(folder, MARK), "utf8").catch(() => undefined);
-  return text?.trim();
-}
-
-async function realPath(wanted: string): Promise<string> {
-  return join(await realpath(dirname(wanted)), basename(wanted));
 }

@@ -8,7 +8,7 @@ import { createPool, type Pool, withPool } from "@toolgate/postgres/pool";
 import { actAsOwner } from "@toolgate/postgres/service-role";
 import { parseSealingKeys, type SealingKey } from "@toolgate/secret-box/secret-box";
 import { migrationsOf } from "@toolgate/service-registry/paths";
-import { jetStreamOf, type ServerUser, serverUserOf } from "@toolgate/service-registry/server-users";
+import { type ServerUser, serverUserOf, streamsOf } from "@toolgate/service-registry/server-users";
 import type { Need } from "@toolgate/service-registry/service-entry";
 import { type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { type EnvReader, readConfig } from "./env.ts";
@@ -128,8 +128,8 @@ export async function openConnections<N extends Need>(
     const warn = (message: string) => log.warn(message);
     const bus = await connectBus({ servers: natsUrl, caFile, name, log: warn, streamReplicas });
     opened.bus = resources.use(bus);
-    const { streams, kept } = jetStreamOf(user);
-    await ensureReplicas(bus, streams.filter(isStreamName), kept.filter(isStreamName));
+    const { kept = [] } = user.nats;
+    await ensureReplicas(bus, streamsOf(user).filter(isStreamName), kept.filter(isStreamName));
   }
   return opened as Connections<N>;
 }

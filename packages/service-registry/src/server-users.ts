@@ -1,10 +1,22 @@
 import { inboxOf } from "./inbox.ts";
 import { type ServiceName, serviceEntry } from "./services.ts";
 
-/** What a user of NATS may publish and subscribe to. */
-export interface NatsAccess {
-  readonly publish: readonly string[];
-  readonly subscribe: readonly string[];
+/** A consumer of JetStream that a service shares among its processes. */
+export interface DurableConsumer {
+  readonly stream: string;
+  readonly durable: string;
+  readonly filter: string;
+}
+
+/** What a user of NATS works with. Everything that it may publish and subscribe to follows from it. */
+interface NatsAccess {
+  readonly publish?: readonly string[];
+  readonly subscribe?: readonly string[];
+  /** Streams that it publishes to, and creates if they are missing, as after a wipe. Those of its consumers need not be named. */
+  readonly streams?: readonly string[];
+  readonly consumers?: readonly DurableConsumer[];
+  /** Streams that it creates anew when a version changes their kind, and whose number of copies it raises. */
+  readonly kept?: readonly string[];
 }
 
 /** One login of the servers that services share: its name, whose it is, and what it may do there. */
@@ -18,49 +30,29 @@ export interface ServerUser {
   readonly redisKeys: readonly string[];
 }
 
-/** What publishing to a stream takes: whoever finds it missing, after a wipe, creates it. */
-function stream(name: string): string[] {
-  return [`$JS.API.STREAM.INFO.${name}`, `$JS.API.STREAM.CREATE.${name}`];
-}
-
-/** What consuming takes. The consumer's filter is part of the subject, so nobody can create one for other messages. */
-function consumer(ofStream: string, durable: string, filter: string): string[] {
-  const named = `${ofStream}.${durable}`;
-  return [
-    ...stream(ofStream),
-    `$JS.API.CONSUMER.CREATE.${named}.${filter}`,
-    `$JS.API.CONSUMER.INFO.${named}`,
-    `$JS.API.CONSUMER.DELETE.${named}`,
-    `$JS.API.CONSUMER.MSG.NEXT.${named}`,
-    `$JS.ACK.${named}.>`,
-  ];
-}
-
-const AUDIT = ["records.audit", ...stream("RECORDS")];
+const WORKERS = { stream: "ATTEMPTS", durable: "outbound-webhook-workers", filter: "attempts.send" };
 /** Every service compares the epochs of the workspaces that it caches, and creates missing ones. */
 const WORKSPACE_EPOCHS = "toolgate:epoch:workspace:*";
 
 /**
  * The one list of logins: NATS' permissions, Redis' access list and the tests are made from it. Nobody may read a stream
- * directly or replace it, except that outbound-webhook creates streams anew when a version changes their kind, and raises
- * the number of their copies.
+ * directly or replace it, except outbound-webhook.
  */
 export const SERVER_USERS: readonly ServerUser[] = [
   {
     name: "gateway",
     service: "gateway",
-    nats: { publish: ["records.usage", ...stream("RECORDS")], subscribe: ["chat.events.*"] },
+    nats: { publish: ["records.usage"], streams: ["RECORDS"], subscribe: ["chat.events.*"] },
     redisKeys: [],
   },
   {
     name: "key-auth",
     service: "key-auth",
     nats: {
-      publish: [
-        ...consumer("RECORDS", "key-auth-usage", "records.usage"),
-        ...consumer("RECORDS", "key-auth-audit", "records.audit"),
+      consumers: [
+        { stream: "RECORDS", durable: "key-auth-usage", filter: "records.usage" },
+        { stream: "RECORDS", durable: "key-auth-audit", filter: "records.audit" },
       ],
-      subscribe: [],
     },
     redisKeys: [
       WORKSPACE_EPOCHS,
@@ -74,15 +66,11 @@ export const SERVER_USERS: readonly ServerUser[] = [
     name: "tool-runner",
     service: "tool-runner",
     nats: {
-      publish: [
-        ...AUDIT,
-        "records.execution",
-        "calls.record",
-        "records.usage",
-        ...consumer("RECORDS", "tool-runner-executions", "records.execution"),
-        ...consumer("CALLS", "tool-runner-calls", "calls.record"),
-        "events.tool-runner",
-        ...stream("EVENTS"),
+      publish: ["records.audit", "records.execution", "records.usage", "calls.record", "events.tool-runner"],
+      streams: ["EVENTS"],
+      consumers: [
+        { stream: "RECORDS", durable: "tool-runner-executions", filter: "records.execution" },
+        { stream: "CALLS", durable: "tool-runner-calls", filter: "calls.record" },
       ],
       subscribe: ["settled.tool-runner"],
     },
@@ -91,33 +79,27 @@ export const SERVER_USERS: readonly ServerUser[] = [
   {
     name: "chat",
     service: "chat",
-    nats: { publish: [...AUDIT, "chat.>"], subscribe: ["chat.>"] },
+    nats: { publish: ["records.audit", "chat.>"], streams: ["RECORDS"], subscribe: ["chat.>"] },
     redisKeys: [],
   },
   {
     name: "inbound-hook",
     service: "inbound-hook",
-    nats: { publish: [...AUDIT, "hook-runs.*"], subscribe: ["hook-runs.*"] },
+    nats: { publish: ["records.audit", "hook-runs.*"], streams: ["RECORDS"], subscribe: ["hook-runs.*"] },
     redisKeys: [WORKSPACE_EPOCHS, "toolgate:epoch:hook:*", "toolgate:hook-calls:*"],
   },
   {
     name: "outbound-webhook",
     service: "outbound-webhook",
     nats: {
-      publish: [
-        ...AUDIT,
-        ...stream("CALLS"),
-        ...["CALLS", "RECORDS", "EVENTS", "ATTEMPTS"].flatMap((name) => [
-          `$JS.API.STREAM.DELETE.${name}`,
-          `$JS.API.STREAM.UPDATE.${name}`,
-        ]),
-        ...consumer("EVENTS", "outbound-webhook-fan-out", "events.>"),
-        "settled.*",
-        "attempts.*",
-        ...consumer("ATTEMPTS", "outbound-webhook-workers", "attempts.send"),
-        ...consumer("ATTEMPTS", "outbound-webhook-results", "attempts.done"),
-        "dispatch.wake",
+      publish: ["records.audit", "settled.*", "attempts.*", "dispatch.wake"],
+      streams: ["RECORDS", "CALLS"],
+      consumers: [
+        { stream: "EVENTS", durable: "outbound-webhook-fan-out", filter: "events.>" },
+        WORKERS,
+        { stream: "ATTEMPTS", durable: "outbound-webhook-results", filter: "attempts.done" },
       ],
+      kept: ["CALLS", "RECORDS", "EVENTS", "ATTEMPTS"],
       subscribe: ["dispatch.wake"],
     },
     redisKeys: [],
@@ -126,10 +108,7 @@ export const SERVER_USERS: readonly ServerUser[] = [
     name: "outbound-webhook-worker",
     service: "outbound-webhook",
     roles: ["worker"],
-    nats: {
-      publish: [...consumer("ATTEMPTS", "outbound-webhook-workers", "attempts.send"), "attempts.done"],
-      subscribe: [],
-    },
+    nats: { publish: ["attempts.done"], consumers: [WORKERS] },
     redisKeys: [],
   },
 ];
@@ -143,26 +122,32 @@ export function serverUserOf(service: ServiceName, role?: string): ServerUser {
   return found;
 }
 
-const STREAM_SUBJECT = /^\$JS\.API\.STREAM\.INFO\.(.+)$/;
-const UPDATE_SUBJECT = /^\$JS\.API\.STREAM\.UPDATE\.(.+)$/;
-const CONSUMER_SUBJECT = /^\$JS\.API\.CONSUMER\.CREATE\.([^.]+)\.([^.]+)\.(.+)$/;
-
-/** A consumer of JetStream that a service shares among its processes. */
-export interface DurableConsumer {
-  readonly stream: string;
-  readonly durable: string;
-  readonly filter: string;
+/** The streams that a user works with. */
+export function streamsOf({ nats: { streams = [], consumers = [] } }: ServerUser): string[] {
+  return [...new Set([...streams, ...consumers.map(({ stream }) => stream)])];
 }
 
-/** The streams that a user works with, those whose settings it may change, and its consumers. */
-export function jetStreamOf({ nats }: ServerUser): { streams: string[]; kept: string[]; consumers: DurableConsumer[] } {
-  const streams = nats.publish.flatMap((subject) => STREAM_SUBJECT.exec(subject)?.[1] ?? []);
-  const kept = nats.publish.flatMap((subject) => UPDATE_SUBJECT.exec(subject)?.[1] ?? []);
-  const consumers = nats.publish.flatMap((subject) => {
-    const [, stream, durable, filter] = CONSUMER_SUBJECT.exec(subject) ?? [];
-    return stream && durable && filter ? [{ stream, durable, filter }] : [];
-  });
-  return { streams: [...new Set(streams)], kept, consumers };
+/** The consumer's filter is part of the subject, so nobody can create one for other messages. */
+function consumerSubjects({ stream, durable, filter }: DurableConsumer): string[] {
+  const named = `${stream}.${durable}`;
+  return [
+    `$JS.API.CONSUMER.CREATE.${named}.${filter}`,
+    `$JS.API.CONSUMER.INFO.${named}`,
+    `$JS.API.CONSUMER.DELETE.${named}`,
+    `$JS.API.CONSUMER.MSG.NEXT.${named}`,
+    `$JS.ACK.${named}.>`,
+  ];
+}
+
+/** All subjects that a user may publish and subscribe to. */
+export function subjectsOf(user: ServerUser): { publish: string[]; subscribe: string[] } {
+  const { publish = [], subscribe = [], consumers = [], kept = [] } = user.nats;
+  const ofJetStream = [
+    ...streamsOf(user).flatMap((name) => [`$JS.API.STREAM.INFO.${name}`, `$JS.API.STREAM.CREATE.${name}`]),
+    ...consumers.flatMap(consumerSubjects),
+    ...kept.flatMap((name) => [`$JS.API.STREAM.DELETE.${name}`, `$JS.API.STREAM.UPDATE.${name}`]),
+  ];
+  return { publish: [...publish, ...ofJetStream], subscribe: [...subscribe] };
 }
 
 /** A user in the words of a server's configuration. */
@@ -173,10 +158,12 @@ export interface UserRules {
 
 /** The `permissions` of each user in the configuration of nats-server. */
 export function natsUsers(): UserRules[] {
-  return SERVER_USERS.map(({ name, nats }) => {
-    const allow = (subjects: readonly string[]) => `{ allow: ${JSON.stringify([...new Set(subjects)])} }`;
-    const subscribe = [...nats.subscribe, `${inboxOf(name)}.>`];
-    return { name, rules: `permissions: { publish: ${allow(nats.publish)}, subscribe: ${allow(subscribe)} }` };
+  return SERVER_USERS.map((user) => {
+    const { name } = user;
+    const { publish, subscribe } = subjectsOf(user);
+    const allow = (subjects: readonly string[]) => `{ allow: ${JSON.stringify(subjects)} }`;
+    const own = allow([...subscribe, `${inboxOf(name)}.>`]);
+    return { name, rules: `permissions: { publish: ${allow(publish)}, subscribe: ${own} }` };
   });
 }
 

@@ -1,33 +1,26 @@
 import { expect, test } from "vitest";
-import { bareVariables, urlVariable, withheldVariables } from "./services.ts";
+import { environmentOf, SERVICE_NAMES, type ServiceName, serviceEntry, urlVariable } from "./services.ts";
 
-test("what the registry lists for other services and roles is withheld, such as the database and the keys from a worker", () => {
-  expect(withheldVariables("outbound-webhook", "worker")).toEqual([
-    "DATABASE_URL",
-    "DATABASE_CONNECTIONS",
-    "REDIS_URL",
-    "SEALING_KEYS",
-    "SERVICE_KEY",
-    "SMTP_URL",
-    "SANDBOX_TOKEN",
-  ]);
-  expect(withheldVariables("outbound-webhook", "fan-out")).toContain("SERVICE_KEY");
-  expect(withheldVariables("outbound-webhook", "manager")).toEqual(["REDIS_URL", "SMTP_URL", "SANDBOX_TOKEN"]);
-  expect(withheldVariables("outbound-webhook", "dispatcher")).toEqual(["REDIS_URL", "SANDBOX_TOKEN"]);
-  expect(withheldVariables("outbound-webhook")).toEqual(["REDIS_URL", "SANDBOX_TOKEN"]);
-  expect(withheldVariables("tool-runner")).toEqual([]);
-  expect(withheldVariables("gateway")).toContain("SEALING_KEYS");
-  expect(withheldVariables("key-auth")).toEqual(["SMTP_URL", "SANDBOX_TOKEN"]);
+/** What opens a door. */
+const SECRETS = [
+  ...["DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS", "SERVICE_KEY"],
+  ...SERVICE_NAMES.flatMap((name) => serviceEntry(name).variables.flatMap((one) => (one.secret ? [one.name] : []))),
+];
+const ALL = Object.fromEntries([...SECRETS, "OTEL_X", "SANDBOX_TOKEN_HASH"].map((name) => [name, "x"]));
+
+test.each<[ServiceName, string | undefined, string[]]>([
+  ["gateway", undefined, ["NATS_URL", "SERVICE_KEY", "OTEL_X"]],
+  ["key-auth", undefined, ["DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS", "SERVICE_KEY", "OTEL_X"]],
+  ["tool-runner", undefined, [...SECRETS, "OTEL_X"]],
+  ["outbound-webhook", "worker", ["NATS_URL", "OTEL_X"]],
+  ["outbound-webhook", "fan-out", ["DATABASE_URL", "NATS_URL", "SEALING_KEYS", "OTEL_X"]],
+  ["outbound-webhook", "manager", ["DATABASE_URL", "NATS_URL", "SEALING_KEYS", "SERVICE_KEY", "OTEL_X"]],
+  ["outbound-webhook", "dispatcher", ["DATABASE_URL", "NATS_URL", "SEALING_KEYS", "SERVICE_KEY", "SMTP_URL", "OTEL_X"]],
+  ["sandbox", undefined, ["SANDBOX_TOKEN_HASH"]],
+])("a process of %s (%s) gets the secrets that it needs, and no other", (service, role, expected) => {
+  expect(new Set(Object.keys(environmentOf(service, role, ALL)))).toEqual(new Set(expected));
 });
 
 test("the variable with a service's address follows from its name", () => {
   expect(urlVariable("outbound-webhook")).toBe("OUTBOUND_WEBHOOK_URL");
-});
-
-test("a process of the service sandbox gets nothing but its own variables", () => {
-  const given = bareVariables("sandbox");
-  expect(given).toContain("SANDBOX_TOKEN_HASH");
-  for (const name of ["SANDBOX_TOKEN", "SERVICE_KEY", "DATABASE_URL", "NATS_URL", "APPLICATION_HOSTS", "SMTP_URL"])
-    expect(given).not.toContain(name);
-  expect(bareVariables("tool-runner")).toBeUndefined();
 });

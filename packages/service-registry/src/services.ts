@@ -251,32 +251,34 @@ export const NEED_VARIABLES: Readonly<Record<Need, readonly string[]>> = {
 /** The files with which a process encrypts its connections to other processes: all of them or none. */
 export const TLS_VARIABLES = ["TLS_CERT_FILE", "TLS_KEY_FILE", "TLS_CA_FILE"] as const;
 
-/** What every process reads that serves something, without a secret. */
-const PLAIN_VARIABLES = ["NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT", ...TLS_VARIABLES];
+/** What every process reads. */
+const VARIABLES_OF_ALL = ["NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT", ...TLS_VARIABLES];
 
-/** All variables that a process of a bare service gets; undefined for other services. */
-export function bareVariables(name: ServiceName): readonly string[] | undefined {
-  const { isBare, variables } = serviceEntry(name);
-  return isBare ? [...PLAIN_VARIABLES, ...variables.map((variable) => variable.name)] : undefined;
+/** All variables that the process of a service, or of one of its roles, reads, except those of OpenTelemetry. */
+export function variablesOf(name: ServiceName, role?: string): readonly string[] {
+  const { roles = {}, rpcs, variables, ...service } = serviceEntry(name);
+  const { needs, servesRpcs } = (role && roles[role]) || { needs: service.needs, servesRpcs: rpcs.length > 0 };
+  const own = variables.filter((variable) => !role || !variable.roles || variable.roles.includes(role));
+  const peers = peersOf(name, role ? [role] : []);
+  return [
+    ...new Set([
+      ...VARIABLES_OF_ALL,
+      ...(peers.length > 0 ? ["SERVICE_KEY", ...peers.map(urlVariable)] : []),
+      ...(servesRpcs ? ["SERVICE_PUBLIC_KEYS"] : []),
+      ...needs.flatMap((need) => NEED_VARIABLES[need]),
+      ...own.map((variable) => variable.name),
+    ]),
+  ];
 }
 
-/**
- * The variables that the process of a service, or of one of its roles, must not get: those of needs that it does not
- * have, secret ones of the registry that it does not read, and SERVICE_KEY if it calls no service.
- */
-export function withheldVariables(name: ServiceName, role?: string): readonly string[] {
-  const entry = serviceEntry(name);
-  const { needs } = (role !== undefined && entry.roles?.[role]) || entry;
-  const ofNeeds = (Object.keys(NEED_VARIABLES) as Need[])
-    .filter((need) => !needs.includes(need))
-    .flatMap((need) => NEED_VARIABLES[need])
-    .filter((variable) => variable !== SERVERS_CA_FILE);
-  const reads = entry.variables
-    .filter(({ roles }) => role === undefined || !roles || roles.includes(role))
-    .map((variable) => variable.name);
-  const secrets = SERVICE_NAMES.flatMap((service) => serviceEntry(service).variables)
-    .filter((variable) => variable.secret && !reads.includes(variable.name))
-    .map((variable) => variable.name);
-  const ofIdentity = peersOf(name, role === undefined ? [] : [role]).length === 0 ? ["SERVICE_KEY"] : [];
-  return [...ofNeeds, ...ofIdentity, ...new Set(secrets)];
+/** Of an installation's variables, those that such a process gets. It must get no other, because they may be secret. */
+export function environmentOf(
+  name: ServiceName,
+  role: string | undefined,
+  env: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const given = variablesOf(name, role);
+  const isTraced = !serviceEntry(name).isBare;
+  const isGiven = (variable: string) => given.includes(variable) || (isTraced && variable.startsWith("OTEL_"));
+  return Object.fromEntries(Object.entries(env).filter(([variable]) => isGiven(variable)));
 }

@@ -12,10 +12,9 @@ import { createDevices, type Devices } from "./domain/devices.ts";
 import { createBackground } from "./events/background.ts";
 import { createPasswordHashes, type PasswordHashes } from "./login/password-hashes.ts";
 import { createSignedTexts, type SignedTexts } from "./login/signed-texts.ts";
-import { createSigners } from "./login/signing-keys.ts";
+import { createSigner } from "./login/signing-keys.ts";
 import { createLoginThrottle, type LoginThrottle } from "./login/throttle.ts";
 import { createTokens, type Tokens } from "./login/tokens.ts";
-import { listSigningKeys } from "./store/signing-keys.ts";
 import { loadForVerification } from "./store/verification.ts";
 import { createVerifiableKeys, type VerifiableKeys } from "./verification/verifiable-keys.ts";
 
@@ -57,8 +56,7 @@ export function createContext(
   const { log, now, peers } = host;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const clock = () => new Date(now());
-  const signingKeys = () => listSigningKeys(pool);
-  const signers = createSigners({ signingKeys, box: secretBox, now, onError: onError("signing keys") });
+  const signer = createSigner(pool, secretBox, { redis, now });
   const counter = createCallCounter(redis, { kind: "key", counters: "toolgate:calls", lastKey: "toolgate:accepted" });
   return {
     pool,
@@ -72,14 +70,9 @@ export function createContext(
       onRedisError: onError("redis cannot decide; deciding from postgres"),
     }),
     counter,
-    tokens: createTokens({ signingKeys, signers, now: clock }),
-    principalText: createSignedTexts({
-      sign: signPrincipal,
-      signer: signers.newest,
-      now,
-      maxCached: MAX_CACHED_PRINCIPALS,
-    }),
-    grantText: createSignedTexts({ sign: signGrant, signer: signers.recent, now, maxCached: MAX_CACHED_GRANTS }),
+    tokens: createTokens(pool, signer, clock),
+    principalText: createSignedTexts({ sign: signPrincipal, signer, now, maxCached: MAX_CACHED_PRINCIPALS }),
+    grantText: createSignedTexts({ sign: signGrant, signer, now, maxCached: MAX_CACHED_GRANTS }),
     passwordHashes: createPasswordHashes(),
     devices: createDevices({ keys: sealingKeys, now }),
     throttle: createLoginThrottle(redis),

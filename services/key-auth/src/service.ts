@@ -10,12 +10,9 @@ import { consumeAuditRecords } from "./events/audit-records.ts";
 import { ensurePartitions, maintainTables } from "./events/daily-job.ts";
 import { consumeUsageRecords } from "./events/usage-records.ts";
 import { registerRoutes } from "./rpc/routes.ts";
-import { type AuthorizeHandler, authorizeHandler } from "./rpc/sessions/authorize.ts";
-import { type VerifyHandler, verifyHandler } from "./rpc/verify.ts";
-import {
-  type ListLockedWorkspacesHandler,
-  listLockedWorkspacesHandler,
-} from "./rpc/workspaces/list-locked-workspaces.ts";
+import { authorizeHandler } from "./rpc/sessions/authorize.ts";
+import { verifyHandler } from "./rpc/verify.ts";
+import { listLockedWorkspacesHandler } from "./rpc/workspaces/list-locked-workspaces.ts";
 
 const NAME = "key-auth";
 const DAILY_JOB_EVERY_MS = 3_600_000;
@@ -28,9 +25,9 @@ export interface Overrides {
 
 export interface KeyAuth extends Service {
   readonly hotCalls: {
-    verify: VerifyHandler;
-    authorize: AuthorizeHandler;
-    listLockedWorkspaces: ListLockedWorkspacesHandler;
+    verify: ReturnType<typeof verifyHandler>;
+    authorize: ReturnType<typeof authorizeHandler>;
+    listLockedWorkspaces: ReturnType<typeof listLockedWorkspacesHandler>;
   };
 }
 

@@ -2,11 +2,9 @@ import { randomUUID } from "node:crypto";
 import { Code } from "@connectrpc/connect";
 import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
-import { principalHeaders } from "@toolgate/testbed/principals";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MAX_FAILURES } from "../src/login/throttle.ts";
-import { provision } from "../src/operator/provision.ts";
-import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth, type User } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
 beforeAll(async () => {
@@ -16,16 +14,9 @@ afterAll(() => keyAuth[Symbol.asyncDispose]());
 
 const PASSWORD = "a good password";
 
-async function newAdmin(workspace?: string) {
-  const user = account(`admin-${randomUUID()}@example.test`, "admin", workspace);
-  const ids = await provision(keyAuth.pool, user);
-  const principal = { ...ids, email: user.email, role: "admin", workspace: user.workspace } as const;
-  return { ...user, ...ids, headers: new Headers(principalHeaders(principal)) };
-}
+const newAdmin = (workspace?: string) => newUser(keyAuth, "admin", workspace);
 
-type Admin = Awaited<ReturnType<typeof newAdmin>>;
-
-async function invite(admin: Admin, email = `${randomUUID()}@example.test`, role = Role.MANAGER) {
+async function invite(admin: User, email = `${randomUUID()}@example.test`, role = Role.MANAGER) {
   const { invitation, path } = await keyAuth.members.createInvitation({ email, role }, admin);
   return { email, id: invitation?.id ?? "", path, token: path.split("#")[1] ?? "" };
 }

@@ -21,10 +21,10 @@ test("[KEY-20] [KEY-23] the overview names active keys that expire within 14 day
     ["in 2 days", 2],
     ["yesterday", -1],
   ] as const)
-    await keys.createKey({ name, tools: ["lookup"], expiry: expiryAfter(days) }, manager);
-  const { key } = await keys.createKey({ name: "revoked", tools: ["lookup"], expiry: expiryAfter(3) }, manager);
-  await keys.revokeKey({ keyId: key?.id ?? "" }, manager);
-  await keys.createKey({ name: "for ever", tools: ["lookup"] }, manager);
+    await keyAuth.newKey({ name, expiry: expiryAfter(days) });
+  const { keyId } = await keyAuth.newKey({ name: "revoked", expiry: expiryAfter(3) });
+  await keys.revokeKey({ keyId }, manager);
+  await keyAuth.newKey({ name: "for ever" });
   now = NOW;
   const { expiring, hasKey, hasCall } = await keys.getKeyOverview({}, manager);
   expect(expiring.map(({ name }) => name)).toEqual(["in 2 days", "in 13 days"]);
@@ -36,9 +36,9 @@ test("[MGMT-18] the overview names each tool that active keys list and cannot ca
   await using keyAuth = await runKeyAuth();
   const manager = keyAuth.as("manager");
   const keys = keyAuth.keys();
-  for (const name of ["one", "two"]) await keys.createKey({ name, tools: ["lookup", "echo"] }, manager);
-  const { key } = await keys.createKey({ name: "revoked", tools: ["echo"] }, manager);
-  await keys.revokeKey({ keyId: key?.id ?? "" }, manager);
+  for (const name of ["one", "two"]) await keyAuth.newKey({ name, tools: ["lookup", "echo"] });
+  const { keyId } = await keyAuth.newKey({ tools: ["echo"] });
+  await keys.revokeKey({ keyId }, manager);
   expect((await keys.getKeyOverview({}, manager)).unavailableTools).toEqual([]);
   keyAuth.toolRunner.tools.set("echo", { released: false });
   const { unavailableTools, toolsUnchecked } = await keys.getKeyOverview({}, manager);

@@ -21,10 +21,6 @@ afterAll(async () => {
   await keyAuth[Symbol.asyncDispose]();
 });
 
-const newKey = async (limit: number) => {
-  const { key, secret } = await keyAuth.keys().createKey({ name: "k", limit }, keyAuth.as("manager"));
-  return { keyId: key?.id ?? "", secret };
-};
 const changeLimit = (keyId: string, limit: number) => keyAuth.keys().updateKey({ keyId, limit }, keyAuth.as("manager"));
 const counterOf = (keyId: string, minute: number) => `toolgate:calls:${keyId}:${minute}`;
 
@@ -41,24 +37,15 @@ const callSimultaneously = async (secret: string, count: number) =>
 
 test("[LIMIT-1] [LIMIT-10] [LIMIT-12] the limit is exact over replicas whose clocks differ, even for simultaneous calls", async () => {
   await currentMinute();
-  const { secret } = await newKey(25);
+  const { secret } = await keyAuth.newKey({ limit: 25 });
   expect(await keyAuth.verify(secret)).toMatchObject({ admitted: true });
   const verdicts = await callSimultaneously(secret, 100);
   expect(verdicts.filter((verdict) => verdict?.admitted).length).toBe(24);
 });
 
-test("[LIMIT-5] the calls that remain fall by one with each call, and are 0 for a refused call", async () => {
-  await currentMinute();
-  const { secret } = await newKey(3);
-  const verdicts = [];
-  for (let call = 0; call < 5; call += 1) verdicts.push(await keyAuth.verify(secret, { replica: call % 2 }));
-  expect(verdicts.map((verdict) => verdict?.remaining)).toEqual([2, 1, 0, 0, 0]);
-  for (const verdict of verdicts) expect(verdict?.limit).toBe(3);
-});
-
 test("[LIMIT-2] [LIMIT-6] every replica counts in the minute of Redis' clock, and reports its end", async () => {
   const minute = await currentMinute();
-  const { keyId, secret } = await newKey(3);
+  const { keyId, secret } = await keyAuth.newKey({ limit: 3 });
   // The minutes before and after it are used up.
   for (const other of [minute - 1, minute + 1]) await counters.set(counterOf(keyId, other), 3, "EX", 60);
   for (const replica of [0, 1]) {
@@ -74,31 +61,29 @@ test("[LIMIT-2] [LIMIT-6] every replica counts in the minute of Redis' clock, an
   expect(await counters.get(counterOf(keyId, minute))).toBe("3");
 });
 
-test("[LIMIT-11] refused calls are not counted: raising the limit by three admits three more calls", async () => {
+test("[LIMIT-5] [LIMIT-11] what remains falls by one with each call that counts; refused ones do not count, and a new limit applies within the minute", async () => {
   await currentMinute();
-  const { keyId, secret } = await newKey(2);
-  await callSimultaneously(secret, 12);
+  const { keyId, secret } = await keyAuth.newKey({ limit: 2 });
+  const remaining = async (options: { replica: number; count?: boolean }) => {
+    const { limit, remaining: left, admitted } = (await keyAuth.verify(secret, options)) ?? {};
+    return [limit, left, admitted];
+  };
+  expect(await remaining({ replica: 0 })).toEqual([2, 1, true]);
+  for (const replica of [0, 1]) expect(await remaining({ replica, count: false })).toEqual([2, 1, true]);
+  expect(await remaining({ replica: 1 })).toEqual([2, 0, true]);
+  for (const replica of [0, 1]) expect(await remaining({ replica })).toEqual([2, 0, false]);
   await changeLimit(keyId, 5);
   const verdicts = await callSimultaneously(secret, 12);
   expect(verdicts.filter((verdict) => verdict?.admitted).length).toBe(3);
-});
-
-test("[LIMIT] a call without `count` is not counted, and a new limit applies within the minute", async () => {
-  await currentMinute();
-  const { keyId, secret } = await newKey(5);
-  for (let call = 0; call < 3; call += 1) await keyAuth.verify(secret);
-  expect(await keyAuth.verify(secret, { count: false })).toMatchObject({ remaining: 2 });
-  expect(await keyAuth.verify(secret, { count: false, replica: 1 })).toMatchObject({ remaining: 2 });
-  await changeLimit(keyId, 2);
-  expect(await keyAuth.verify(secret, { count: false, replica: 1 })).toMatchObject({ limit: 2, remaining: 0 });
-  expect(await keyAuth.verify(secret, { replica: 1 })).toMatchObject({ admitted: false });
+  await changeLimit(keyId, 4);
+  expect(await remaining({ replica: 1, count: false })).toEqual([4, 0, true]);
 });
 
 test("[LIMIT-2] [LIMIT-6] without Redis, each process counts by its own clock, from second :00 to :59", async () => {
   let now = MINUTE_START + 30_000;
   await using redis = await testRedis();
   await using alone = await runKeyAuth({ redisUrl: redis.url, now: () => now });
-  const { secret } = await alone.keys().createKey({ name: "k", limit: 2 }, alone.as("manager"));
+  const { secret } = await alone.newKey({ limit: 2 });
   await redis.kill();
   const resetAt = BigInt(MINUTE_START / 1000 + 60);
   expect(await alone.verify(secret)).toMatchObject({ admitted: true, remaining: 1, resetAt });
@@ -117,8 +102,7 @@ test("[KEY-21] [LIMIT-10] verifying a cached key takes one Redis command", async
   // A clock that stands still, so that no reload falls due, and a Redis that nobody else uses.
   await using redis = await testRedis();
   await using alone = await runKeyAuth({ replicas: 2, redisUrl: redis.url, now: () => MINUTE_START });
-  const { key, secret } = await alone.keys().createKey({ name: "k", limit: 1_000 }, alone.as("manager"));
-  const keyId = key?.id ?? "";
+  const { keyId, secret } = await alone.newKey({ limit: 1_000 });
   for (const replica of [0, 1]) await untilCached(alone, secret, replica);
   // Not `connectRedis`, whose commands fail after 2 s, so on a machine that stalls for that long.
   const client = new Redis(redis.url);

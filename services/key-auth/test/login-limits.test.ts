@@ -2,12 +2,10 @@ import { randomUUID } from "node:crypto";
 import { Code } from "@connectrpc/connect";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
-import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createLoginThrottle, MAX_FAILURES } from "../src/login/throttle.ts";
-import { provision } from "../src/operator/provision.ts";
 import { countedForLogin } from "../src/rpc/sessions/check-password.ts";
-import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
 beforeAll(async () => {
@@ -15,11 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => keyAuth[Symbol.asyncDispose]());
 
-async function newUser() {
-  const user = account(`${randomUUID()}@example.test`, "manager");
-  await provision(keyAuth.pool, user);
-  return user;
-}
+const someone = () => newUser(keyAuth, "manager");
 
 const NO_DEVICES = { find: () => undefined, renew: () => "" };
 
@@ -40,8 +34,8 @@ const loginFrom = (clientAddress: string, email: string, password: string, repli
   codeOf(keyAuth.sessions(replica).login({ email, password }, { headers: { [CLIENT_ADDRESS_HEADER]: clientAddress } }));
 
 test("[MGMT-4] guesses from one network lock only that network out of the account, on every replica", async () => {
-  const user = await newUser();
-  const other = await newUser();
+  const user = await someone();
+  const other = await someone();
   const attacker = `2001:db8:${randomUUID().slice(0, 4)}:1::`;
   await failuresOf(
     () => user.email,
@@ -56,7 +50,7 @@ test("[MGMT-4] guesses from one network lock only that network out of the accoun
 });
 
 test("[MGMT-4] guesses from many networks lock the account, even if logins from elsewhere succeed", async () => {
-  const user = await newUser();
+  const user = await someone();
   const prefix = `2001:db8:${randomUUID().slice(0, 4)}`;
   await failuresOf(
     () => user.email,
@@ -70,7 +64,7 @@ test("[MGMT-4] guesses from many networks lock the account, even if logins from 
 });
 
 test("[MGMT-4] a network that fails on many accounts is locked out, other networks are not", async () => {
-  const user = await newUser();
+  const user = await someone();
   const prefix = `2001:db8:${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}`;
   await failuresOf(
     () => `${randomUUID()}@example.test`,
@@ -79,13 +73,13 @@ test("[MGMT-4] a network that fails on many accounts is locked out, other networ
   );
   expect(await loginFrom(`${prefix}::2`, user.email, user.password)).toBeUndefined();
   expect(await loginFrom(`${prefix}::3`, `${randomUUID()}@example.test`, "guess")).toBe(Code.Unauthenticated);
-  const other = await newUser();
+  const other = await someone();
   expect(await loginFrom(`${prefix}::4`, other.email, other.password)).toBe(Code.ResourceExhausted);
   expect(await loginFrom("2001:db8:1:1::4", other.email, other.password)).toBeUndefined();
 });
 
 test("[MGMT] logins that fail because of the database are not counted as failures of the account", async () => {
-  const user = await newUser();
+  const user = await someone();
   await keyAuth.pool.query("alter table key_auth.users rename to users_of_the_test");
   try {
     for (let attempt = 0; attempt < MAX_FAILURES.pair; attempt += 1) {
@@ -98,7 +92,7 @@ test("[MGMT] logins that fail because of the database are not counted as failure
 });
 
 test("[MGMT] [MGMT-4] strangers lock a known device out neither by account nor in its own network, on any replica", async () => {
-  const user = await newUser();
+  const user = await someone();
   const login = (deviceToken: string, replica: number, password = user.password) =>
     codeOf(keyAuth.sessions(replica).login({ email: user.email, password, deviceToken }));
   const { deviceToken } = await keyAuth.sessions(0).login({ email: user.email, password: user.password });
@@ -112,27 +106,8 @@ test("[MGMT] [MGMT-4] strangers lock a known device out neither by account nor i
   expect(await login(deviceToken, 1)).toBe(Code.ResourceExhausted);
 });
 
-test("[MGMT-4] logins whose callers have left are not done", async () => {
-  const user = await newUser();
-  const sessionsOfUser = async () => {
-    const { rows } = await keyAuth.pool.query(
-      "select count(*)::int as count from key_auth.sessions s join key_auth.users u on u.id = s.user_id where u.email = $1",
-      [user.email],
-    );
-    return rows[0].count;
-  };
-  const left = new AbortController();
-  const many = Array.from({ length: 40 }, () => codeOf(keyAuth.sessions().login(user, { signal: left.signal })));
-  await eventually(async () => (await sessionsOfUser()) > 0);
-  left.abort();
-  await Promise.all(many);
-  // From another network, so that it waits for what those logins still do.
-  expect(await loginFrom("203.0.113.70", user.email, user.password)).toBeUndefined();
-  expect(await sessionsOfUser()).toBeLessThan(30);
-});
-
 test("[MGMT-4] many logins from some networks, and more than may wait, do not keep others from logging in", async () => {
-  const user = await newUser();
+  const user = await someone();
   const left = new AbortController();
   const from = (network: number) =>
     Array.from({ length: 60 }, () => {

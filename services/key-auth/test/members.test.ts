@@ -1,12 +1,11 @@
-import { randomUUID } from "node:crypto";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
-import { principalHeaders } from "@toolgate/testbed/principals";
+import type { MemberRole } from "@toolgate/service-host/principal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeRole } from "../src/members/change-role.ts";
 import { provision } from "../src/operator/provision.ts";
-import { account, codeOf, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth, type User, untilBlocked } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
 beforeAll(async () => {
@@ -14,20 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => keyAuth[Symbol.asyncDispose]());
 
-type User = ReturnType<typeof account> & { userId: string; workspaceId: string; headers: Headers };
-
-/** A user of the workspace, as whom management RPCs can be called. */
-async function addUser(role: "member" | "manager" | "admin", workspace?: string): Promise<User> {
-  const user = account(`${role}-${randomUUID()}@example.test`, role, workspace);
-  const ids = await provision(keyAuth.pool, user);
-  const { email } = user;
-  return {
-    ...user,
-    ...ids,
-    headers: new Headers(principalHeaders({ ...ids, email, role, workspace: user.workspace })),
-  };
-}
-
+const addUser = (role: MemberRole, workspace?: string) => newUser(keyAuth, role, workspace);
 const sessionOf = ({ email, password }: User) => keyAuth.sessions().login({ email, password });
 const mayUse = async ({ token }: { token: string }, { workspace }: User) =>
   codeOf(keyAuth.sessions(1).authorize({ token, workspace }));

@@ -4,9 +4,8 @@ import { text } from "node:stream/consumers";
 import { Code } from "@connectrpc/connect";
 import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { provision } from "../src/operator/provision.ts";
 import { runAsOperator } from "../src/operator/run.ts";
-import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
 beforeAll(async () => {
@@ -53,9 +52,9 @@ test("[MGMT-2] [MGMT-3] [MGMT-4] the operator creates a workspace and a user, an
 });
 
 test("[ERR-12] a workspace is locked from the next call on, on every replica, until it is unlocked", async () => {
-  const { workspace, email } = fresh();
-  const { workspaceId } = await provision(keyAuth.pool, { ...account(email, "admin"), workspace });
-  const { secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager", workspaceId));
+  const admin = await newUser(keyAuth, "admin");
+  const { workspace } = admin;
+  const { secret } = await keyAuth.newKey({}, admin);
   const locked = async () => {
     const verdicts = await Promise.all([0, 1].map((replica) => keyAuth.verify(secret, { replica })));
     return verdicts.map((verdict) => verdict?.workspaceLocked);
@@ -67,7 +66,7 @@ test("[ERR-12] a workspace is locked from the next call on, on every replica, un
   await operate(`workspace unlock ${workspace}`);
   expect(await locked()).toEqual([false, false]);
   await operate(`workspace unlock ${workspace}`);
-  const { entries } = await keyAuth.audit.listAuditEntries({}, keyAuth.as("admin", workspaceId));
+  const { entries } = await keyAuth.audit.listAuditEntries({}, admin);
   const locks = entries.filter(({ action }) => action.startsWith("workspace."));
   expect(locks.map(({ action, actor }) => `${action} ${actor}`)).toEqual([
     "workspace.unlock operator",
@@ -76,16 +75,14 @@ test("[ERR-12] a workspace is locked from the next call on, on every replica, un
 });
 
 test("[MGMT-4] a password that the operator sets replaces the old one and ends the user's sessions", async () => {
-  const user = account(`${randomUUID()}@example.test`, "member");
-  await provision(keyAuth.pool, user);
-  const { token } = await keyAuth.sessions().login(user);
-  expect((await operate(`user password ${user.email}`, "short")).output).toContain("at least 8");
-  expect(await codeOf(keyAuth.sessions().authorize({ token, workspace: user.workspace }))).toBeUndefined();
-  await operate(`user password ${user.email}`, "another password");
-  expect(await codeOf(keyAuth.sessions().authorize({ token, workspace: user.workspace }))).toBe(Code.Unauthenticated);
-  expect(await codeOf(keyAuth.sessions().login(user))).toBe(Code.Unauthenticated);
-  const changed = { email: user.email, password: "another password" };
-  expect(await codeOf(keyAuth.sessions().login(changed))).toBeUndefined();
+  const { email, password, workspace } = await newUser(keyAuth, "member");
+  const { token } = await keyAuth.sessions().login({ email, password });
+  expect((await operate(`user password ${email}`, "short")).output).toContain("at least 8");
+  expect(await codeOf(keyAuth.sessions().authorize({ token, workspace }))).toBeUndefined();
+  await operate(`user password ${email}`, "another password");
+  expect(await codeOf(keyAuth.sessions().authorize({ token, workspace }))).toBe(Code.Unauthenticated);
+  expect(await codeOf(keyAuth.sessions().login({ email, password }))).toBe(Code.Unauthenticated);
+  expect(await codeOf(keyAuth.sessions().login({ email, password: "another password" }))).toBeUndefined();
 });
 
 test("[MGMT] a faulty command fails with the reason and changes nothing", async () => {

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
+import { create, type DescService, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 import { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
-import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { type CreateKeyRequestSchema, type Key, KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { MemberService } from "@toolgate/gen/toolgate/key_auth/v1/member_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { type KeyVerdict, VerifyRequestSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
@@ -53,6 +53,11 @@ export interface RunningKeyAuth extends AsyncDisposable {
   ): Promise<KeyVerdict | undefined>;
   /** Call options of a user with this role in the workspace of the test. */
   as(role: MemberRole, workspaceId?: string): { headers: Headers };
+  /** Makes a key named k in the workspace of the test, or as `who`. */
+  newKey(
+    request?: MessageInitShape<typeof CreateKeyRequestSchema>,
+    who?: { headers: Headers },
+  ): Promise<{ key: Key; keyId: string; secret: string }>;
   workspaceId: string;
   servers: { databaseUrl: string; redisUrl: string; natsUrl: string };
 }
@@ -130,16 +135,22 @@ export async function runKeyAuth({
     running.push(resources.use(await start(config, host, overrides)));
   }
   const transports = running.map((service) => testTransport(unaryRoutes("key-auth", service), log));
+  const clientOf = <S extends DescService>(service: S, replica = 0) =>
+    createClient(service, transports[replica] as (typeof transports)[number]);
+  const as = (role: MemberRole, ofWorkspace = workspaceId) => {
+    const email = `${role}@example.test`;
+    return callAs({ userId: randomUUID(), email, workspaceId: ofWorkspace, workspace: "w", role });
+  };
   const owned = resources.move();
   return {
     pool,
     replicas: running,
     servers,
     workspaceId,
-    keys: (replica = 0) => createClient(KeyService, transports[replica] as (typeof transports)[number]),
-    sessions: (replica = 0) => createClient(SessionService, transports[replica] as (typeof transports)[number]),
-    audit: createClient(AuditService, transports[0] as (typeof transports)[number]),
-    members: createClient(MemberService, transports[0] as (typeof transports)[number]),
+    keys: (replica) => clientOf(KeyService, replica),
+    sessions: (replica) => clientOf(SessionService, replica),
+    audit: clientOf(AuditService),
+    members: clientOf(MemberService),
     toolRunner,
     sealingKeys,
     async verify(secret, { replica = 0, count = true, tool = "", clientIp = "" } = {}) {
@@ -150,7 +161,12 @@ export async function runKeyAuth({
       });
       return response?.key;
     },
-    as: (role, workspace = workspaceId) => ({ headers: headersOf(role, workspace) }),
+    as,
+    async newKey(request = {}, who = as("manager")) {
+      const { key, secret } = await clientOf(KeyService).createKey({ name: "k", ...request }, who);
+      if (!key) throw new Error("no key was returned");
+      return { key, keyId: key.id, secret };
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -183,13 +199,15 @@ export function account(email: string, role: MemberRole, workspace = `w-${random
   return { workspace, email, password: "a password", role };
 }
 
-function headersOf(role: MemberRole, workspaceId: string): Headers {
-  const principal: Principal = {
-    userId: randomUUID(),
-    email: `${role}@example.test`,
-    workspaceId,
-    workspace: "w",
-    role,
-  };
-  return new Headers(principalHeaders(principal));
+export type User = Awaited<ReturnType<typeof newUser>>;
+
+/** A user of a workspace, by default one of their own, as whom management RPCs can be called. */
+export async function newUser({ pool }: RunningKeyAuth, role: MemberRole, workspace?: string) {
+  const user = account(`${role}-${randomUUID()}@example.test`, role, workspace);
+  const ids = await provision(pool, user);
+  return { ...user, ...ids, ...callAs({ ...user, ...ids }) };
+}
+
+function callAs({ userId, email, workspaceId, workspace, role }: Principal): { headers: Headers } {
+  return { headers: new Headers(principalHeaders({ userId, email, workspaceId, workspace, role })) };
 }

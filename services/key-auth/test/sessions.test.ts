@@ -2,51 +2,44 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Role, TokenKind } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
-import { expect, test } from "vitest";
-import { provision } from "../src/operator/provision.ts";
-import { account, codeOf, runKeyAuth } from "./running-key-auth.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
-test("[MGMT-4] a session gives access to the user's own workspaces, with the user's roles, until the logout", async () => {
-  await using keyAuth = await runKeyAuth();
-  const mine = account("Manager@Example.test", "manager");
-  const foreign = account("foreign@example.test", "admin");
-  await provision(keyAuth.pool, mine);
-  await provision(keyAuth.pool, foreign);
-  const { token, memberships } = await keyAuth.sessions().login({
-    email: "manager@example.TEST",
-    password: mine.password,
-  });
-  expect(memberships).toMatchObject([{ workspace: mine.workspace, role: Role.MANAGER }]);
-  expect(await keyAuth.sessions().authorize({ token, workspace: mine.workspace })).toMatchObject({
-    role: Role.MANAGER,
-  });
-  expect(await codeOf(keyAuth.sessions().authorize({ token, workspace: foreign.workspace }))).toBe(Code.NotFound);
-  expect(await codeOf(keyAuth.sessions().authorize({ token, workspace: "nowhere" }))).toBe(Code.NotFound);
-  await keyAuth.sessions().logout({ token });
+let now = Date.now();
+let keyAuth: RunningKeyAuth;
+beforeAll(async () => {
+  keyAuth = await runKeyAuth({ now: () => now });
+});
+afterAll(() => keyAuth[Symbol.asyncDispose]());
+
+test("[MGMT-4] a session gives access to the user's own workspaces, with the user's roles, until it expires", async () => {
+  const mine = await newUser(keyAuth, "manager");
+  const foreign = await newUser(keyAuth, "admin");
+  const credentials = { email: mine.email.toUpperCase(), password: mine.password };
+  const { token, memberships } = await keyAuth.sessions().login(credentials);
+  const own = { workspace: mine.workspace, role: Role.MANAGER };
+  expect(memberships).toMatchObject([own]);
+  expect(await keyAuth.sessions().getSession({ token })).toMatchObject({ email: mine.email, memberships: [own] });
+  expect(await keyAuth.sessions().authorize({ token, workspace: mine.workspace })).toMatchObject(own);
+  for (const workspace of [foreign.workspace, "nowhere"])
+    expect(await codeOf(keyAuth.sessions().authorize({ token, workspace }))).toBe(Code.NotFound);
+  now += 13 * 3_600_000;
   expect(await codeOf(keyAuth.sessions().authorize({ token, workspace: mine.workspace }))).toBe(Code.Unauthenticated);
+  expect(await codeOf(keyAuth.sessions().getSession({ token }))).toBe(Code.Unauthenticated);
 });
 
-test("[MGMT-4] a wrong password and an unknown user get the same error, and sessions expire", async () => {
-  let now = Date.now();
-  await using keyAuth = await runKeyAuth({ now: () => now });
-  const user = account("user@example.test", "admin");
-  await provision(keyAuth.pool, user);
+test("[MGMT-4] a wrong password and an unknown user get the same error", async () => {
+  const user = await newUser(keyAuth, "admin");
   const refusal = async (email: string, password: string) =>
     keyAuth
       .sessions()
       .login({ email, password })
       .catch((error: unknown) => ConnectError.from(error).message);
   expect(await refusal(user.email, "wrong")).toBe(await refusal("nobody@example.test", user.password));
-  const { token } = await keyAuth.sessions().login({ email: user.email, password: user.password });
-  now += 13 * 3_600_000;
-  expect(await codeOf(keyAuth.sessions().authorize({ token, workspace: user.workspace }))).toBe(Code.Unauthenticated);
 });
 
 test("[MGMT-4] users see their sessions with device and shortened address, and end one or all others", async () => {
-  let now = Date.now();
-  await using keyAuth = await runKeyAuth({ now: () => now });
-  const [user, other] = [account("user@example.test", "member"), account("other@example.test", "member")];
-  for (const each of [user, other]) await provision(keyAuth.pool, each);
+  const [user, other] = [await newUser(keyAuth, "member"), await newUser(keyAuth, "member")];
   const logIn = async ({ email, password }: typeof user, device: string, tokenKind = TokenKind.SESSION) => {
     const from = { headers: { [CLIENT_ADDRESS_HEADER]: "203.0.113.7" } };
     const { token } = await keyAuth.sessions().login({ email, password, device, tokenKind }, from);
@@ -77,11 +70,8 @@ test("[MGMT-4] users see their sessions with device and shortened address, and e
 });
 
 test("[MGMT-4] the last use of a session is noted, at most every five minutes", async () => {
-  let now = Date.now();
-  await using keyAuth = await runKeyAuth({ now: () => now });
-  const user = account("user@example.test", "member");
-  await provision(keyAuth.pool, user);
-  const { token } = await keyAuth.sessions().login(user);
+  const user = await newUser(keyAuth, "member");
+  const { token } = await keyAuth.sessions().login({ email: user.email, password: user.password });
   const lastUse = async () => {
     const { sessions } = await keyAuth.sessions().listSessions({ token });
     return timestampMs(sessions[0]?.lastUsedAt as Timestamp);

@@ -1,21 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { publishDurably } from "@toolgate/event-bus/batching-publisher";
-import { connectBus } from "@toolgate/event-bus/connect";
+import { type Bus, connectBus } from "@toolgate/event-bus/connect";
 import { UsageBatchSchema, type UsageRecord, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { countPlan } from "../src/domain/call-buckets.ts";
 import { maintainPartitions } from "../src/events/daily-job.ts";
-import { provision } from "../src/operator/provision.ts";
 import { countCalls, insertUsage, USAGE_TABLE } from "../src/store/usage.ts";
-import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 const DAY_MS = 86_400_000;
-const _DAILY = fileURLToPath(new URL("../src/daily.ts", import.meta.url));
 
 let shared: RunningKeyAuth;
 beforeAll(async () => {
@@ -35,58 +32,34 @@ function usage(keyId: string, status: number, at = Date.now()) {
   });
 }
 
-describe("calls with status 200, 403 and 429 whose batch arrives several times", () => {
-  let keyAuth: RunningKeyAuth;
-  let keyId: string;
-  let records: UsageRecord[];
-  const resources = new AsyncDisposableStack();
-  beforeAll(async () => {
-    const nats = resources.use(await testNats());
-    keyAuth = resources.use(await runKeyAuth({ natsUrl: nats.url }));
-    const bus = resources.use(await connectBus({ servers: nats.url, name: "test" }));
-    const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
-    keyId = key?.id ?? "";
-    records = [usage(keyId, 200, Date.now() - 5_000), usage(keyId, 403, Date.now() - 4_000), usage(keyId, 429)];
-    // The consumer has processed every copy once it has written the record after them.
-    const last = usage(randomUUID(), 200);
-    for (const batch of [records, records, records, [last]]) {
-      const message = toBinary(UsageBatchSchema, create(UsageBatchSchema, { records: batch }));
-      await publishDurably(bus, "records.usage", message);
-    }
-    await eventually(async () => {
-      const written = await keyAuth.pool.query(`select 1 from ${USAGE_TABLE} where id = $1`, [last.id]);
-      return written.rows.length > 0;
-    });
-  });
-  afterAll(() => resources.disposeAsync());
-  const calls = async () => (await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"))).calls;
+/** Publishes messages as gateways do. */
+async function publish(bus: Bus, ...messages: UsageRecord[][]): Promise<void> {
+  for (const records of messages) {
+    await publishDurably(bus, "records.usage", toBinary(UsageBatchSchema, create(UsageBatchSchema, { records })));
+  }
+}
 
-  test("[LOG-1] [LOG-2] [LOG-3] each call has one row in api_key_requests, under its key", async () => {
-    const { rows } = await keyAuth.pool.query(
-      "select id from key_auth.api_key_requests where key_id = $1 order by at",
-      [keyId],
-    );
-    expect(rows).toEqual(records.map(({ id }) => ({ id })));
+test("[LOG-1] [LOG-2] [LOG-3] [LOG-4] [LOG-5] [LOG-6] [LOG-7] [KEY-9] [KEY-11] [KEY-12] [LIMIT-11] of calls whose batch arrives several times each is shown once; one that the limit refused only counts as the last use", async () => {
+  await using nats = await testNats();
+  await using keyAuth = await runKeyAuth({ natsUrl: nats.url });
+  await using bus = await connectBus({ servers: nats.url, name: "test" });
+  const { keyId } = await keyAuth.newKey();
+  const now = Date.now();
+  const records = [usage(keyId, 200, now - 5_000), usage(keyId, 403, now - 4_000), usage(keyId, 429, now)];
+  // The consumer has processed every copy once it has written the record after them.
+  const last = usage(randomUUID(), 200);
+  await publish(bus, records, records, records, [last]);
+  await eventually(async () => {
+    const written = await keyAuth.pool.query(`select 1 from ${USAGE_TABLE} where id = $1`, [last.id]);
+    return written.rows.length > 0;
   });
-
-  test("[LOG-4] [LOG-5] [LOG-6] each call is shown with its tool, status and duration", async () => {
-    const shown = (await calls()).map(({ tool, status, durationMs }) => [tool, status, durationMs]);
-    expect(shown).toEqual([429, 403, 200].map((status) => ["echo", status, 7]));
-  });
-
-  test("[LOG-7] each call is shown with the shortened address", async () => {
-    expect((await calls()).map(({ ip }) => ip)).toEqual(Array(3).fill("203.0.113.0"));
-  });
-
-  test("[KEY-11] [KEY-12] [LIMIT-11] the counters do not count the call that the limit refused", async () => {
-    const { key } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
-    expect(key).toMatchObject({ callsTotal: 2n, callsLast24h: 2n });
-  });
-
-  test("[KEY-9] the last use is the time of the last call, even a refused one", async () => {
-    const { key } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
-    expect(key?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(Number(records[2]?.atMs) / 1000)));
-  });
+  const { calls } = await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"));
+  expect(calls.map(({ tool, status, durationMs, ip }) => [tool, status, durationMs, ip])).toEqual(
+    [429, 403, 200].map((status) => ["echo", status, 7, "203.0.113.0"]),
+  );
+  const { key } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
+  expect(key).toMatchObject({ callsTotal: 2n, callsLast24h: 2n });
+  expect(key?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(now / 1000)));
 });
 
 test("[LOG-2] [KEY-12] a call that tool-runner recorded with 200, but whose client got 500, is one row with 500, counted once, whenever the correction comes", async () => {
@@ -94,8 +67,7 @@ test("[LOG-2] [KEY-12] a call that tool-runner recorded with 200, but whose clie
   await using keyAuth = await runKeyAuth({ natsUrl: nats.url });
   await using bus = await connectBus({ servers: nats.url, name: "test" });
   for (const when of ["before", "after", "with"] as const) {
-    const { key } = await keyAuth.keys().createKey({ name: when }, keyAuth.as("manager"));
-    const keyId = key?.id ?? "";
+    const { keyId } = await keyAuth.newKey({ name: when });
     const early = usage(keyId, 200);
     const correction = { ...early, status: 500, durationMs: 9, corrects: true };
     const last = usage(keyId, 400);
@@ -104,9 +76,7 @@ test("[LOG-2] [KEY-12] a call that tool-runner recorded with 200, but whose clie
       after: [[early], [correction], [early], [last]],
       with: [[early, correction], [correction, early], [last]],
     }[when];
-    for (const records of batches) {
-      await publishDurably(bus, "records.usage", toBinary(UsageBatchSchema, create(UsageBatchSchema, { records })));
-    }
+    await publish(bus, ...batches);
     await eventually(async () => {
       const { rows } = await keyAuth.pool.query(
         "select id, status, duration_ms from key_auth.api_key_requests where key_id = $1 order by status",
@@ -124,8 +94,7 @@ test("[LOG-2] [KEY-12] a call that tool-runner recorded with 200, but whose clie
 
 test("[KEY-10] [KEY-13] a key keeps its last use and total when its calls are deleted", async () => {
   await using keyAuth = await runKeyAuth();
-  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
-  const keyId = key?.id ?? "";
+  const { keyId } = await keyAuth.newKey();
   const at = Date.now();
   await insertUsage(keyAuth.pool, [usage(keyId, 200, at), usage(keyId, 200, at - 1)], new Date(at - DAY_MS));
   await maintainPartitions(keyAuth.pool, new Date(at + 100 * DAY_MS));
@@ -138,8 +107,7 @@ test("[KEY-10] [KEY-13] a key keeps its last use and total when its calls are de
 test("[KEY-11] [MGMT-16] the calls of the last 24 hours are counted to the millisecond", async () => {
   const now = Date.parse("2026-11-21T12:34:56.789Z");
   await using keyAuth = await runKeyAuth({ now: () => now });
-  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
-  const keyId = key?.id ?? "";
+  const { keyId } = await keyAuth.newKey();
   const since = now - DAY_MS;
   const instants = [since - 1, since, since + 1, since + 3_210, since + 3_211, since + 3_212, now - 1, now];
   for (let distance = 1_000; distance < DAY_MS; distance *= 1.7) instants.push(since + Math.round(distance));
@@ -159,10 +127,7 @@ test("[KEY-11] [MGMT-16] the calls of the last 24 hours are counted to the milli
 test("[LOG-2] [KEY-12] replicas that write the same calls at the same time count each once and never deadlock", async () => {
   const keyAuth = shared;
   const ids: string[] = [];
-  for (const name of ["a", "b", "c"]) {
-    const { key } = await keyAuth.keys().createKey({ name }, keyAuth.as("manager"));
-    ids.push(key?.id ?? "");
-  }
+  for (let key = 0; key < 3; key += 1) ids.push((await keyAuth.newKey()).keyId);
   const records = Array.from({ length: 300 }, (_, call) => usage(ids[call % 3] ?? "", 200, Date.now() - call * 7_000));
   const since = new Date(Date.now() - DAY_MS);
   const writers = Array.from({ length: 4 }, async (_, writer) => {
@@ -180,8 +145,7 @@ test("[LOG-2] [KEY-12] replicas that write the same calls at the same time count
 
 test("[MGMT-20] [MGMT-21] [MGMT-22] the last 50 calls of a key are shown newest first, with status and duration", async () => {
   const keyAuth = shared;
-  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
-  const keyId = key?.id ?? "";
+  const { keyId } = await keyAuth.newKey();
   const records = Array.from({ length: 60 }, (_, call) => ({
     ...usage(keyId, 200 + call, Date.now() - call * 1_000),
     durationMs: call,
@@ -196,12 +160,7 @@ test("[MGMT-20] [MGMT-21] [MGMT-22] the last 50 calls of a key are shown newest 
 
 test("[LOG-3] the calls of one HTTP request are found without knowing the key, in the own workspace only", async () => {
   const keyAuth = shared;
-  const ids: string[] = [];
-  for (const name of ["a", "b"]) {
-    const { key } = await keyAuth.keys().createKey({ name }, keyAuth.as("manager"));
-    ids.push(key?.id ?? "");
-  }
-  const [a = "", b = ""] = ids;
+  const [{ keyId: a }, { keyId: b }] = [await keyAuth.newKey(), await keyAuth.newKey()];
   const now = Date.now();
   const records = [
     { ...usage(a, 200, now - 1), requestId: "one" },
@@ -223,25 +182,6 @@ test("[LOG-3] the calls of one HTTP request are found without knowing the key, i
   expect(await found({ requestId: "one", keyId: a })).toEqual([[a, 200]]);
   expect(await found({ requestId: "none" })).toEqual([]);
   expect(await codeOf(keyAuth.keys().listKeyCalls({}, keyAuth.as("manager")))).toBe(Code.NotFound);
-  const { workspaceId } = await provision(keyAuth.pool, account("requests@example.test", "admin"));
-  const elsewhere = await keyAuth.keys().listKeyCalls({ requestId: "one" }, keyAuth.as("manager", workspaceId));
+  const elsewhere = await keyAuth.keys().listKeyCalls({ requestId: "one" }, await newUser(keyAuth, "manager"));
   expect(elsewhere.calls).toEqual([]);
-});
-
-test("[LOG-2] a record that Postgres refuses is parked with its reason, and the others of its message are written", async () => {
-  await using nats = await testNats();
-  await using keyAuth = await runKeyAuth({ natsUrl: nats.url });
-  await using bus = await connectBus({ servers: nats.url, name: "test" });
-  const messageOf = (...records: UsageRecord[]) => toBinary(UsageBatchSchema, create(UsageBatchSchema, { records }));
-  const [first, last] = [usage(randomUUID(), 200), usage(randomUUID(), 200)];
-  const refused = usage("no-uuid", 200);
-  await publishDurably(bus, "records.usage", messageOf(first, refused, last));
-  await eventually(async () => {
-    const { rows } = await keyAuth.pool.query("select subject, reason, payload from key_auth.parked_message");
-    const payload = Buffer.from(messageOf(refused));
-    expect(rows).toEqual([{ subject: "records.usage", reason: expect.stringContaining("uuid"), payload }]);
-  });
-  const written = await keyAuth.pool.query(`select id from ${USAGE_TABLE}`);
-  expect(written.rows.map(({ id }) => id).sort()).toEqual([first.id, last.id].sort());
-  expect((await bus.jsm.streams.info("RECORDS")).state.messages).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { headers, PermissionViolationError } from "@nats-io/transport-node";
 import type { Bus } from "@toolgate/event-bus/connect";
-import type { NatsAccess } from "@toolgate/service-registry/server-users";
+import { type ServerUser, subjectsOf } from "@toolgate/service-registry/server-users";
 
 const EVERYTHING = ">";
 /** What takes a message or deletes something, whoever sends it. */
@@ -17,7 +17,8 @@ interface Permissions {
  * Tries every subject that can be tried without effect. Streams refuse the messages, because they are addressed to a stream
  * that does not exist; other subjects with wildcards are tried with a token that nobody listens to.
  */
-export async function permissionsOf(bus: Bus, { publish, subscribe }: NatsAccess): Promise<Permissions> {
+export async function permissionsOf(bus: Bus, user: ServerUser): Promise<Permissions> {
+  const { publish, subscribe } = subjectsOf(user);
   const { nc } = bus;
   const refused = new Set<string>();
   const status = nc.status();

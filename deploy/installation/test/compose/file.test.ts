@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import {
-  bareVariables,
   NEED_VARIABLES,
+  variablesOf as readBy,
   SERVICE_NAMES,
   serviceEntry,
   TLS_VARIABLES,
@@ -21,7 +21,7 @@ const LOGINS = ["DATABASE_URL", "NATS_URL", "REDIS_URL"];
 const READ: Readonly<Record<string, readonly string[]>> = {
   logins: LOGINS,
   migrations: ["DATABASE_URL", "LOGINS", "SERVERS_CA_FILE"],
-  sandbox: bareVariables("sandbox") ?? [],
+  sandbox: readBy("sandbox"),
   toolgate: [...PROCESS, ...ALL_SERVICES, ...Object.values(NEED_VARIABLES).flat(), "LOGINS"],
   admin: [...PROCESS, ...ALL_SERVICES, ...Object.values(NEED_VARIABLES).flat(), "LOGINS", "OPS_URLS"],
 };

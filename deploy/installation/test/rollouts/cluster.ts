@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logins } from "@toolgate/local/logins";
 import { serverUserOf } from "@toolgate/service-registry/server-users";
-import { bareVariables, type ServiceName, withheldVariables } from "@toolgate/service-registry/services";
+import { environmentOf, type ServiceName } from "@toolgate/service-registry/services";
 import { parse } from "yaml";
 import { type Endpoints, nameOf, startEndpoints } from "./endpoints.ts";
 import { type Pod, startPod } from "./pod.ts";
@@ -98,7 +98,7 @@ export async function openCluster(settings: ClusterSettings): Promise<Cluster> {
     const fact = facts[name] as ProcessFacts;
     last += 1;
     const ip = `${network}.${last}`;
-    const env = environmentOf(fact, ip, shared, settings);
+    const env = podEnvironment(fact, ip, shared, settings);
     const { ops = 0 } = fact.ports;
     const entry = join(root, fact.program);
     const graceMs = fact.drainSeconds * 1_000;
@@ -152,7 +152,7 @@ export async function openCluster(settings: ClusterSettings): Promise<Cluster> {
 }
 
 /** What a pod of the chart would get, and nothing else. */
-function environmentOf(
+function podEnvironment(
   { service: name, role, isBare, ports, peers }: ProcessFacts,
   ip: string,
   shared: Readonly<Record<string, string>>,
@@ -175,10 +175,6 @@ function environmentOf(
     RPC_PORT: String(ports.rpc ?? 0),
     OPS_PORT: String(ports.ops ?? 0),
   };
-  const only = bareVariables(service);
-  const withheld = withheldVariables(service, role);
-  const isGiven = (variable: string) =>
-    variable === "ROLLOUT_NAMES" ||
-    (only ? only.includes(variable) : !withheld.includes(variable) && variable !== "SANDBOX_TOKEN_HASH");
-  return Object.fromEntries(Object.entries(own).filter(([variable]) => isGiven(variable)));
+  const { ROLLOUT_NAMES = "" } = shared;
+  return { ...environmentOf(service, role, own), ROLLOUT_NAMES };
 }

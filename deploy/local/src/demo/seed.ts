@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isProvisioned, provisionNew } from "@toolgate/key-auth/operator/provision";
+import { isProvisioned, provision } from "@toolgate/key-auth/operator/provision";
 import { loadJson, saveJson } from "@toolgate/local-servers/saved-json";
 import { withPool } from "@toolgate/postgres/pool";
 import { type DemoChat, makeDemoChat } from "./chat.ts";
@@ -50,7 +50,8 @@ export async function seedDemo(input: SeedInput): Promise<SeedResult> {
     if (await isProvisioned(pool, account.admin.email)) return false;
     // Written first: the start after an interrupted one continues with this password.
     await saveJson(file, account);
-    return provisionNew(pool, { workspace: account.workspace, ...account.admin, role: "admin" });
+    await provision(pool, { workspace: account.workspace, ...account.admin, role: "admin" });
+    return true;
   });
   const manage = await loginTo(input.baseUrl, { workspace: account.workspace, ...account.admin });
   const made = isNew ? undefined : complete(kept);

@@ -17,10 +17,7 @@ type Dependencies = Pick<
   "query" | "counter" | "redis" | "now" | "onRedisError"
 > & { openSecret: (row: ReceivableRow) => string; isWorkspaceLocked: IsWorkspaceLocked };
 
-const MAX_CACHED_HOOKS = 50_000;
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
-/** The size of a hook without its secret. */
-const HOOK_BYTES = 500;
 
 /** Hooks by the hash of their URL's last segment: an edit, a rotation, a deactivation and a lock apply at once. */
 export function createCurrentHooks({ openSecret, isWorkspaceLocked, ...dependencies }: Dependencies): CurrentHooks {
@@ -30,8 +27,7 @@ export function createCurrentHooks({ openSecret, isWorkspaceLocked, ...dependenc
     hashOf: (row) => row.urlHash,
     read: (row) => ({ ...row, secret: row.active ? openSecret(row) : "", locked: false }),
     complete: async (hook) => ({ ...hook, locked: hook.active && (await isWorkspaceLocked(hook.workspaceId)) }),
-    maxEntries: MAX_CACHED_HOOKS,
     maxBytes: MAX_CACHED_BYTES,
-    sizeOf: (hook) => HOOK_BYTES + 2 * (hook?.secret.length ?? 0),
+    sizeOf: (hook) => 2 * (hook?.secret.length ?? 0),
   });
 }

@@ -1,4 +1,5 @@
 import { SIGNED_TEXT_LIFE_MS, type Signing } from "@toolgate/service-host/identity/signed-text";
+import { LRUCache } from "lru-cache";
 import type { Signer } from "./signing-keys.ts";
 
 interface SignedTextsOptions<Claims> {
@@ -16,8 +17,7 @@ const REUSED_FOR_MS = SIGNED_TEXT_LIFE_MS / 2;
 /** The same claims get the same text for 30 s, so that calls cost neither a signature nor a verification each. */
 export function createSignedTexts<Claims extends object>(options: SignedTextsOptions<Claims>): SignedTexts<Claims> {
   const { sign, signer, now, maxCached } = options;
-  /** The oldest first. */
-  const cached = new Map<string, { text: Promise<string>; signedAtMs: number }>();
+  const cached = new LRUCache<string, { text: Promise<string>; signedAtMs: number }>({ max: maxCached });
   return (claims) => {
     const id = JSON.stringify(claims);
     const nowMs = now();
@@ -25,13 +25,8 @@ export function createSignedTexts<Claims extends object>(options: SignedTextsOpt
     // A clock that was set back must not keep a text that has long expired for others.
     if (found && Math.abs(nowMs - found.signedAtMs) < REUSED_FOR_MS) return found.text;
     const text = signer().then((signing) => sign(claims, { ...signing, now: new Date(nowMs) }));
-    cached.delete(id);
-    const [oldest] = cached.keys();
-    if (cached.size >= maxCached && oldest !== undefined) cached.delete(oldest);
     cached.set(id, { text, signedAtMs: nowMs });
-    text.catch(() => {
-      if (cached.get(id)?.text === text) cached.delete(id);
-    });
+    text.catch(() => cached.delete(id));
     return text;
   };
 }

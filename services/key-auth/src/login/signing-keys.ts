@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { inTransaction, type Pool } from "@toolgate/postgres/pool";
+import { type CacheSource, createEpochCache } from "@toolgate/epoch/cache";
+import { inTransaction, type Pool, type Queryable } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK } from "jose";
 import {
@@ -41,67 +42,35 @@ async function createKey(box: SecretBox, now: Date): Promise<SigningKeyRow> {
   return { kid, publicJwk, sealedPrivateKey, createdAt: now };
 }
 
+/** A private key that signs. */
 export interface Signer {
   kid: string;
   key: CryptoKey;
 }
 
-interface SignerOptions {
-  /** Newest first. */
-  signingKeys: () => Promise<SigningKeyRow[]>;
-  box: SecretBox;
-  now: () => number;
-  onError: (error: unknown) => void;
+const MAX_CACHED_BYTES = 10_000;
+
+/**
+ * Returns the private key that signs now. It is read again after 30 s; while Postgres is down, the last one goes on signing,
+ * for as long as API keys in memory are used.
+ */
+export function createSigner(db: Queryable, box: SecretBox, source: CacheSource): () => Promise<Signer> {
+  const cache = createEpochCache<"always", Signer>({
+    ...source,
+    name: "signing keys",
+    isCurrent: () => true,
+    maxBytes: MAX_CACHED_BYTES,
+    sizeOf: () => 0,
+  });
+  return () => cache.get("newest", "always", () => readNewest(db, box));
 }
 
-const READ_EVERY_MS = 60_000;
-/** As long as verified keys of callers are. */
-const USED_UNREAD_FOR_MS = 600_000;
-
-/** The private key that signs now, unsealed once. */
-export interface Signers {
-  /** Reads which one it is. */
-  newest(): Promise<Signer>;
-  /** For calls: reads once a minute, beside them, and uses the last one while Postgres is down. */
-  recent(): Promise<Signer>;
-}
-
-export function createSigners({ signingKeys, box, now, onError }: SignerOptions): Signers {
-  let last: { signer: Signer; readAtMs: number } | undefined;
-  let triedAtMs = 0;
-  let reading: Promise<Signer> | undefined;
-
-  async function readNewest(nowMs: number): Promise<Signer> {
-    const [newest] = await signingKeys();
-    if (!newest) throw new Error("there is no signing key");
-    const { kid, sealedPrivateKey } = newest;
-    const known = last?.signer.kid === kid ? last.signer : undefined;
-    const signer = known ?? { kid, key: await unsealed(box.open(sealedPrivateKey, sealingContext(kid))) };
-    last = { signer, readAtMs: nowMs };
-    return signer;
-  }
-
-  function read(nowMs: number): Promise<Signer> {
-    triedAtMs = nowMs;
-    reading ??= readNewest(nowMs).finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  }
-
-  return {
-    newest: () => readNewest(now()),
-    async recent() {
-      const nowMs = now();
-      if (!last || Math.abs(nowMs - last.readAtMs) > USED_UNREAD_FOR_MS) return read(nowMs);
-      if (Math.abs(nowMs - triedAtMs) > READ_EVERY_MS) read(nowMs).catch(onError);
-      return last.signer;
-    },
-  };
-}
-
-async function unsealed(jwk: string): Promise<CryptoKey> {
-  return (await importJWK(JSON.parse(jwk), JWT_ALGORITHM)) as CryptoKey;
+async function readNewest(db: Queryable, box: SecretBox): Promise<Signer> {
+  const [newest] = await listSigningKeys(db);
+  if (!newest) throw new Error("there is no signing key");
+  const { kid, sealedPrivateKey } = newest;
+  const jwk = JSON.parse(box.open(sealedPrivateKey, sealingContext(kid)));
+  return { kid, key: (await importJWK(jwk, JWT_ALGORITHM)) as CryptoKey };
 }
 
 /** Binds a sealed private key to its row. */

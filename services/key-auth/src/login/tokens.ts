@@ -1,16 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
-import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import type { Queryable } from "@toolgate/postgres/pool";
+import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import type { SessionReference } from "../store/sessions.ts";
-import type { SigningKeyRow } from "../store/signing-keys.ts";
-import { JWT_ALGORITHM, type Signers } from "./signing-keys.ts";
+import { listSigningKeys } from "../store/signing-keys.ts";
+import { JWT_ALGORITHM, type Signer } from "./signing-keys.ts";
 
 export interface Tokens {
   /** A JWT with the session's id. */
   issueJwt(session: { id: string; userId: string; email: string; expiresAt: Date }): Promise<string>;
   /** The session that a token refers to; it may not exist. Undefined for an invalid JWT. */
   sessionOf(token: string): Promise<SessionReference | undefined>;
-  /** What `sessionOf` returns if the token is valid, without verifying it: to look both up at the same time. */
-  claimedSessionOf(token: string): SessionReference | undefined;
   /** The public keys that JWTs are verified with. */
   keySet(): Promise<JSONWebKeySet>;
 }
@@ -20,18 +19,11 @@ const AUDIENCE = "toolgate";
 const MAX_TOKEN_CHARACTERS = 4_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function createTokens(deps: {
-  /** Newest first. */
-  signingKeys: () => Promise<SigningKeyRow[]>;
-  signers: Signers;
-  now: () => Date;
-}): Tokens {
-  const { signingKeys, signers, now } = deps;
-
+export function createTokens(db: Queryable, signer: () => Promise<Signer>, now: () => Date): Tokens {
   let known: { text: string; keys: ReturnType<typeof createLocalJWKSet> } | undefined;
 
   async function keySet(): Promise<JSONWebKeySet> {
-    const keys = await signingKeys();
+    const keys = await listSigningKeys(db);
     return { keys: keys.map(({ publicJwk }) => publicJwk) as JSONWebKeySet["keys"] };
   }
 
@@ -62,7 +54,7 @@ export function createTokens(deps: {
   return {
     keySet,
     async issueJwt(session) {
-      const { kid, key } = await signers.newest();
+      const { kid, key } = await signer();
       return new SignJWT({ sid: session.id, email: session.email })
         .setProtectedHeader({ alg: JWT_ALGORITHM, typ: "JWT", kid })
         .setSubject(session.userId)
@@ -75,15 +67,6 @@ export function createTokens(deps: {
     async sessionOf(token) {
       if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
       return token.includes(".") ? readJwt(token) : { tokenHash: hashToken(token) };
-    },
-    claimedSessionOf(token) {
-      if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
-      if (!token.includes(".")) return { tokenHash: hashToken(token) };
-      try {
-        return referenceOf(decodeJwt(token));
-      } catch {
-        return undefined;
-      }
     },
   };
 }

@@ -1,7 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { MemberRole } from "@toolgate/service-host/principal";
-import type { AuditAction } from "../domain/audit.ts";
-import { type Actor, insertAuditEntry } from "../store/audit.ts";
+import { type Actor, type AuditAction, insertAuditEntry } from "../store/audit.ts";
 import { deleteInvitationsOf } from "../store/invitations.ts";
 import { countAdmins, deleteMembership, findRole, saveMembership } from "../store/memberships.ts";
 import { deletePasswordLinksOf } from "../store/password-links.ts";

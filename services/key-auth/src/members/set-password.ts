@@ -16,5 +16,5 @@ export async function setPassword(client: Queryable, { user, passwordHash, actor
   await setPasswordHash(client, user.id, passwordHash);
   await deleteSessionsOfUser(client, user.id, null);
   await deletePasswordLinksOf(client, user.id);
-  await insertAccountEntries(client, { at, actor, action: "password.reset", userId: user.id, email: user.email });
+  await insertAccountEntries(client, { user, action: "password.reset", at, actor });
 }

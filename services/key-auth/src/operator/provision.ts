@@ -6,7 +6,7 @@ import { hashPassword } from "../domain/password.ts";
 import { sealingContext } from "../login/signing-keys.ts";
 import { saveMembership } from "../store/memberships.ts";
 import { listSigningKeys } from "../store/signing-keys.ts";
-import { ensureWorkspace, findUserByEmail, insertUser, saveUser } from "../store/users.ts";
+import { ensureWorkspace, findUserByEmail, saveUser } from "../store/users.ts";
 
 interface Account {
   workspace: string;
@@ -26,17 +26,6 @@ export async function provision(
     const userId = await saveUser(client, { id: randomUUID(), email, passwordHash });
     await saveMembership(client, userId, workspaceId, role);
     return { workspaceId, userId };
-  });
-}
-
-/** Like `provision`, but changes nothing if the user exists. Resolves to whether the user was created. */
-export async function provisionNew(pool: Pool, { workspace, email, password, role }: Account): Promise<boolean> {
-  const user = { id: randomUUID(), email, passwordHash: await hashPassword(password) };
-  return inTransaction(pool, async (client) => {
-    if (!(await insertUser(client, user))) return false;
-    const workspaceId = await ensureWorkspace(client, randomUUID(), workspace);
-    await saveMembership(client, user.id, workspaceId, role);
-    return true;
   });
 }
 

@@ -9,13 +9,11 @@ import { refusals } from "@toolgate/telemetry/instruments";
 import type { Context } from "../context.ts";
 import { isUsable } from "../verification/verifiable-keys.ts";
 
-export type VerifyHandler = CallHandler<VerifyRequest, VerifyResponse>;
-
 /** Tells the gateway and tool-runner to cache nothing for this call. */
 const UNKNOWN_EPOCH = 0n;
 
 /** [KEY-21] The response has no key when there is none, or its secret or the caller's address is not valid. */
-export function verifyHandler({ keys, grantText, now }: Pick<Context, "keys" | "grantText" | "now">): VerifyHandler {
+export function verifyHandler({ keys, grantText, now }: Context): CallHandler<VerifyRequest, VerifyResponse> {
   return async ({ secretHash, tool, count, clientIp }) => {
     const call = await keys.call(secretHash, (key) => {
       const isValid = isUsable(key, clientIp, now());

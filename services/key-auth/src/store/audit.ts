@@ -1,6 +1,34 @@
 import type { AuditRecord } from "@toolgate/gen/toolgate/events/v1/audit_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
-import type { AuditAction, FieldChange } from "../domain/audit.ts";
+
+/** Actions on keys, users and workspaces, as the audit log names them. */
+export type AuditAction =
+  | "key.create"
+  | "key.edit"
+  | "key.edit_refused"
+  | "key.rotate"
+  | "key.revoke"
+  | "login.success"
+  | "login.failure"
+  | "password.change"
+  | "password.reset"
+  | "password.link"
+  | "role.set"
+  | "role.remove"
+  | "session.end"
+  | "invitation.create"
+  | "invitation.withdraw"
+  | "invitation.accept"
+  | "workspace.create"
+  | "workspace.lock"
+  | "workspace.unlock";
+
+/** Undefined: the field had, or has, no value. */
+export interface FieldChange {
+  field: string;
+  before?: unknown;
+  after?: unknown;
+}
 
 export interface Actor {
   /** Null for an operator. */
@@ -60,16 +88,17 @@ export async function insertReportedEntries(db: Queryable, records: AuditRecord[
   );
 }
 
-/** Writes one entry into the audit log of every workspace that the user belongs to. */
+/** Writes one entry into the audit log of every workspace that the user belongs to. By default, the user has done it. */
 export async function insertAccountEntries(
   db: Queryable,
-  entry: { at: Date; actor: Actor; action: AuditAction; userId: string; email: string },
+  entry: { user: { id: string; email: string }; action: AuditAction; at: Date; actor?: Actor },
 ): Promise<void> {
+  const { user, action, at, actor = { id: user.id, name: user.email } } = entry;
   await db.query(
     `insert into key_auth.audit_entries (id, workspace_id, at, actor_id, actor, action, target_id, target, changes)
      select gen_random_uuid(), workspace_id, $2, $3, $4, $5, $1::text, $6, '[]'
      from key_auth.memberships where user_id = $1::uuid`,
-    [entry.userId, entry.at, entry.actor.id, entry.actor.name, entry.action, entry.email],
+    [user.id, at, actor.id, actor.name, action, user.email],
   );
 }
 

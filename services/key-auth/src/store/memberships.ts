@@ -69,20 +69,14 @@ export async function belongsElsewhere(db: Queryable, userId: string, adminId: s
   return found.rows.length > 0;
 }
 
-export interface MemberRow {
-  userId: string;
-  email: string;
-  role: MemberRole;
-}
-
 /** Undefined for an id that is no member's. */
 export async function findMember(
   db: Queryable,
   workspaceId: string,
   userId: string | null,
-): Promise<MemberRow | undefined> {
+): Promise<{ id: string; email: string } | undefined> {
   const found = await db.query(
-    `select u.id as "userId", u.email, m.role
+    `select u.id, u.email
      from key_auth.memberships m join key_auth.users u on u.id = m.user_id
      where m.workspace_id = $1 and m.user_id = $2`,
     [workspaceId, userId],
@@ -90,7 +84,10 @@ export async function findMember(
   return found.rows[0];
 }
 
-interface ListedMember extends MemberRow {
+interface ListedMember {
+  userId: string;
+  email: string;
+  role: MemberRole;
   sessions: number;
   lastUsedAt: Date | null;
 }

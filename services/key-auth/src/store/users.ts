@@ -35,16 +35,12 @@ export async function saveUser(db: Queryable, user: UserRow): Promise<string> {
   return saved.rows[0].id;
 }
 
-/** Replaces the password unless it has been changed since `from` was read. Returns whether it did. */
-export async function replacePasswordHash(
-  db: Queryable,
-  userId: string,
-  { from, to }: { from: string; to: string },
-): Promise<boolean> {
+/** Replaces the password unless it has been changed since the user was read. Returns whether it did. */
+export async function replacePasswordHash(db: Queryable, user: UserRow, passwordHash: string): Promise<boolean> {
   const replaced = await db.query("update key_auth.users set password_hash = $3 where id = $1 and password_hash = $2", [
-    userId,
-    from,
-    to,
+    user.id,
+    user.passwordHash,
+    passwordHash,
   ]);
   return replaced.rowCount === 1;
 }

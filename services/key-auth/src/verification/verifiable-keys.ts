@@ -14,12 +14,9 @@ export type VerifiableKeys = CurrentRows<VerifiableKey>;
 type Dependencies = Pick<
   CurrentRowsOptions<VerificationRow, VerifiableKey>,
   "query" | "counter" | "redis" | "now" | "onRedisError"
-> & { maxBytes?: number };
+>;
 
-const MAX_CACHED_KEYS = 50_000;
 const MAX_CACHED_BYTES = 128 * 1024 * 1024;
-/** Memory for a key without its lists. */
-const KEY_BYTES = 500;
 /** Memory for an entry of a list without its characters. */
 const TEXT_BYTES = 32;
 const BYTES_PER_CHAR = 2;
@@ -28,7 +25,6 @@ const BYTES_PER_CHAR = 2;
 export function createVerifiableKeys(dependencies: Dependencies): VerifiableKeys {
   return createCurrentRows<VerificationRow, VerifiableKey>({
     name: "keys",
-    maxEntries: MAX_CACHED_KEYS,
     maxBytes: MAX_CACHED_BYTES,
     ...dependencies,
     hashOf: (row) => row.secretHash,
@@ -52,9 +48,9 @@ export function isUsable(key: VerifiableKey, clientIp: string, now: Date): boole
   return statusOf(key, now) === "active" && isSecretValid(key, now) && mayCallFrom;
 }
 
-/** Bytes in memory, roughly. */
+/** What its lists take in memory. */
 function sizeOf({ tools, allowedNetworks }: VerifiableKey): number {
-  let bytes = KEY_BYTES;
+  let bytes = 0;
   for (const text of [...tools, ...allowedNetworks]) bytes += TEXT_BYTES + BYTES_PER_CHAR * text.length;
   return bytes;
 }

@@ -4,8 +4,12 @@ import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/servi
 import { principalOf } from "@toolgate/service-host/principal";
 import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
-import type { FieldChange } from "../../domain/audit.ts";
-import { type AuditCursor, lastEntryToRead, listAuditEntries as listEntries } from "../../store/audit.ts";
+import {
+  type AuditCursor,
+  type FieldChange,
+  lastEntryToRead,
+  listAuditEntries as listEntries,
+} from "../../store/audit.ts";
 
 export const listAuditEntries: Handler<Context, typeof AuditService.method.listAuditEntries> = async (
   context,

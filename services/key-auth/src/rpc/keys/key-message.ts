@@ -51,7 +51,7 @@ export async function keyMessageOf(context: Context, row: KeyRow): Promise<Key> 
 }
 
 /** [KEY-11] By key id; keys without calls are missing. */
-export function callsLast24h({ pool, now }: Context, keyIds: string[]): Promise<Map<string, number>> {
+function callsLast24h({ pool, now }: Context, keyIds: string[]): Promise<Map<string, number>> {
   return countCalls(pool, keyIds, countPlan(new Date(now().getTime() - DAY_MS)));
 }
 

@@ -1,7 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { Principal } from "@toolgate/service-host/principal";
-import { type AuditAction, changesBetween } from "../../domain/audit.ts";
-import { insertAuditEntry } from "../../store/audit.ts";
+import { type AuditAction, type FieldChange, insertAuditEntry } from "../../store/audit.ts";
 import type { KeyRow } from "../../store/keys.ts";
 
 /** Never the secret or its hash. */
@@ -22,7 +21,7 @@ export async function auditKey(
   change: { principal: Principal; action: AuditAction; before?: KeyRow; after: KeyRow; at: Date },
 ): Promise<void> {
   const { principal, action, before = {} as Partial<KeyRow>, after, at } = change;
-  const changes = changesBetween<KeyRow>(before, after, AUDITED_FIELDS);
+  const changes = changesBetween(before, after);
   if (changes.length === 0) return;
   await insertAuditEntry(db, {
     workspaceId: principal.workspaceId,
@@ -34,4 +33,14 @@ export async function auditKey(
     target: action === "key.edit_refused" && before.name ? before.name : after.name,
     changes,
   });
+}
+
+/** The audited fields that differ, compared as JSON. */
+function changesBetween(before: Partial<KeyRow>, after: KeyRow): FieldChange[] {
+  const changes: FieldChange[] = [];
+  for (const field of AUDITED_FIELDS) {
+    if (JSON.stringify(before[field] ?? null) === JSON.stringify(after[field])) continue;
+    changes.push({ field, before: before[field] ?? undefined, after: after[field] ?? undefined });
+  }
+  return changes;
 }

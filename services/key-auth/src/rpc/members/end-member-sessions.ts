@@ -1,30 +1,17 @@
 import type { MemberService } from "@toolgate/gen/toolgate/key_auth/v1/member_pb";
-import { inTransaction } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
-import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { insertAuditEntry } from "../../store/audit.ts";
 import { deleteSessionsOfUser } from "../../store/sessions.ts";
-import { actorOf, lockMembersAsAdmin, memberOf } from "./change-member.ts";
+import { changeAsAdmin, memberOf } from "./change-as-admin.ts";
 
 export const endMemberSessions: Handler<Context, typeof MemberService.method.endMemberSessions> = (
-  { pool, now },
-  request,
+  context,
+  { userId },
   call,
-) => {
-  const principal = principalOf(call);
-  return inTransaction(pool, async (client) => {
-    await lockMembersAsAdmin(client, principal);
-    const { userId, email } = await memberOf(client, principal, request.userId);
-    const ended = await deleteSessionsOfUser(client, userId, null);
-    await insertAuditEntry(client, {
-      workspaceId: principal.workspaceId,
-      at: now(),
-      actor: actorOf(principal),
-      action: "session.end",
-      targetId: userId,
-      target: email,
-    });
+) =>
+  changeAsAdmin(context, call, async (change) => {
+    const member = await memberOf(change, userId);
+    const ended = await deleteSessionsOfUser(change.client, member.id, null);
+    await change.audit("session.end", member);
     return { ended };
   });
-};

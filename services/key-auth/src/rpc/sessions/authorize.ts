@@ -9,9 +9,7 @@ import {
 import type { Context } from "../../context.ts";
 import { ROLE, sessionOf } from "./session.ts";
 
-export type AuthorizeHandler = CallHandler<AuthorizeRequest, AuthorizeResponse>;
-
-export function authorizeHandler(context: Context): AuthorizeHandler {
+export function authorizeHandler(context: Context): CallHandler<AuthorizeRequest, AuthorizeResponse> {
   return async ({ token, workspace }) => {
     const { userId, email, workspaceId, role, locked } = await sessionOf(context, token, workspace);
     if (!workspaceId || !role) throw new ConnectError("no such workspace", Code.NotFound);

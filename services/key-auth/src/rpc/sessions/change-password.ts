@@ -21,15 +21,14 @@ export const changePassword: Handler<Context, typeof SessionService.method.chang
   if (fault) throw invalid("new_password", fault);
   const credentials = { email: session.email, password: currentPassword };
   const counted = countedForSession(session);
-  const { id, email, passwordHash } = await checkPassword(context, credentials, counted, call.signal);
+  const user = await checkPassword(context, credentials, counted, call.signal);
   const newHash = await context.passwordHashes(holderOf(counted), () => hashPassword(newPassword), call.signal);
   await inTransaction(context.pool, async (client) => {
-    if (!(await replacePasswordHash(client, id, { from: passwordHash, to: newHash }))) {
+    if (!(await replacePasswordHash(client, user, newHash))) {
       throw new ConnectError("the password was changed at the same time", Code.Aborted);
     }
-    await deleteSessionsOfUser(client, id, session.id);
-    const actor = { id, name: email };
-    await insertAccountEntries(client, { at: context.now(), actor, action: "password.change", userId: id, email });
+    await deleteSessionsOfUser(client, user.id, session.id);
+    await insertAccountEntries(client, { user, action: "password.change", at: context.now() });
   });
   return {};
 };

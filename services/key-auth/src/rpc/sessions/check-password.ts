@@ -102,7 +102,7 @@ function callerNetwork(call: Pick<HandlerContext, "requestHeader">): string | un
   return Buffer.from(bytes.length === 4 ? bytes : bytes.slice(0, IPV6_NETWORK_BYTES)).toString("hex");
 }
 
-function recordFailure({ pool, now }: Context, { id, email }: UserRow): Promise<void> {
+function recordFailure({ pool, now }: Context, user: UserRow): Promise<void> {
   const actor = { id: null, name: "unknown" };
-  return insertAccountEntries(pool, { at: now(), actor, action: "login.failure", userId: id, email });
+  return insertAccountEntries(pool, { user, action: "login.failure", at: now(), actor });
 }

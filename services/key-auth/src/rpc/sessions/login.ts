@@ -51,8 +51,7 @@ async function startSession(
   await inTransaction(pool, async (client) => {
     const session = { id, user, tokenHash, ...from, startedAt: at, expiresAt };
     if (!(await insertSession(client, session))) throw wrongPassword();
-    const actor = { id: userId, name: email };
-    await insertAccountEntries(client, { at, actor, action: "login.success", userId, email });
+    await insertAccountEntries(client, { user, action: "login.success", at });
   });
   await deleteExpiredSessions(pool, at);
   return { token, expiresAt };

@@ -17,22 +17,16 @@ export function memberRoleOf(role: Role): MemberRole | undefined {
 /** More often than that, the last use is not noted. */
 const USE_NOTED_EVERY_MS = 5 * 60_000;
 
-/**
- * The session of either kind of token. Read from Postgres every time, so that a logout takes effect from the next call
- * on. The token is verified meanwhile.
- */
+/** The session of either kind of token. Read from Postgres every time, so that a logout takes effect from the next call on. */
 export async function sessionOf(
   { tokens, pool, now, afterwards }: Context,
   token: string,
   workspace = "",
 ): Promise<SessionRow> {
   const at = now();
-  const claimed = tokens.claimedSessionOf(token);
-  const [reference, session] = await Promise.all([
-    tokens.sessionOf(token),
-    claimed && findSession(pool, claimed, workspace, at),
-  ]);
-  if (!reference || !session) throw new ConnectError("login required", Code.Unauthenticated);
+  const reference = await tokens.sessionOf(token);
+  const session = reference && (await findSession(pool, reference, workspace, at));
+  if (!session) throw new ConnectError("login required", Code.Unauthenticated);
   if (at.getTime() - session.lastUsedAt.getTime() > USE_NOTED_EVERY_MS) {
     afterwards(noteSessionUse(pool, session.id, at));
   }
@@ -46,6 +40,5 @@ export async function membershipMessages({ pool }: Context, userId: string) {
 
 /** The user has ended sessions of their own. */
 export function auditEnd(db: Queryable, { userId, email }: SessionRow, at: Date): Promise<void> {
-  const actor = { id: userId, name: email };
-  return insertAccountEntries(db, { at, actor, action: "session.end", userId, email });
+  return insertAccountEntries(db, { user: { id: userId, email }, action: "session.end", at });
 }

@@ -10,12 +10,12 @@ import type { Context } from "../../context.ts";
 import { uuidOrNull } from "../../store/uuid.ts";
 import { listUnlocked } from "../../store/workspaces.ts";
 
-export type ListLockedWorkspacesHandler = CallHandler<ListLockedWorkspacesRequest, ListLockedWorkspacesResponse>;
-
 const MAX_IDS = 500;
 
 /** [IN-28] Always reads the database, so the response is newer than any epoch that the caller may know. */
-export function listLockedWorkspacesHandler({ pool }: Context): ListLockedWorkspacesHandler {
+export function listLockedWorkspacesHandler({
+  pool,
+}: Context): CallHandler<ListLockedWorkspacesRequest, ListLockedWorkspacesResponse> {
   return async ({ workspaceIds }) => {
     if (workspaceIds.length > MAX_IDS) throw new ConnectError(`at most ${MAX_IDS} workspaces`, Code.InvalidArgument);
     const unlocked = await listUnlocked(

@@ -16,7 +16,6 @@ export type DataSources = ReturnType<typeof createDataSources>;
 /** JSON with a number that JavaScript would change stays text. */
 const exactJson = (text: string) => (hasInexactNumber(text) ? text : JSON.parse(text));
 
-const MAX_WORKSPACES = 10_000;
 const MAX_SEALED_BYTES = 32 * 1024 * 1024;
 const MAX_POOLS = 200;
 const CONNECTIONS_PER_WORKSPACE = 4;
@@ -25,7 +24,6 @@ const CONNECTIONS_PER_WORKSPACE = 4;
 export function createDataSources(deps: { pool: Pool; secretBox: SecretBox; findServer: FindServer } & CacheSource) {
   const sealedUrls = createWorkspaceCache<Buffer | undefined>(deps, {
     name: "data sources",
-    maxEntries: MAX_WORKSPACES,
     maxBytes: MAX_SEALED_BYTES,
     sizeOf: (sealed) => sealed?.byteLength ?? 0,
   });

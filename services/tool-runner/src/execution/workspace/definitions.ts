@@ -26,9 +26,7 @@ export type LoadedQuery = PreparedQueryRow & NumberedSql;
 
 export type Definitions = ReturnType<typeof createDefinitions>;
 
-const MAX_CACHED_TOOLS = 5_000;
 const MAX_CACHED_TOOL_BYTES = 128 * 1024 * 1024;
-const MAX_CACHED_QUERIES = 5_000;
 const MAX_CACHED_QUERY_BYTES = 32 * 1024 * 1024;
 const BYTES_PER_CHAR = 2;
 /** The approximate size of a compiled schema. */
@@ -41,13 +39,11 @@ const NO_VERSION = 0;
 export function createDefinitions(pool: Pool, compiler: Compiler, source: CacheSource) {
   const tools = createWorkspaceCache<LoadedTool | undefined>(source, {
     name: "tools",
-    maxEntries: MAX_CACHED_TOOLS,
     maxBytes: MAX_CACHED_TOOL_BYTES,
     sizeOf: (tool) => (tool ? VALIDATOR_BYTES + jsonBytes(tool.definition) : 0),
   });
   const queries = createWorkspaceCache<LoadedQuery | undefined>(source, {
     name: "queries",
-    maxEntries: MAX_CACHED_QUERIES,
     maxBytes: MAX_CACHED_QUERY_BYTES,
     sizeOf: jsonBytes,
   });

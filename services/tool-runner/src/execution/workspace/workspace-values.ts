@@ -19,7 +19,7 @@ type Scope = Pick<RunScope, "workspaceId" | "epoch">;
 
 export type WorkspaceValues = ReturnType<typeof createWorkspaceValues>;
 
-const CACHED = { maxEntries: 1_000, maxBytes: 32 * 1024 * 1024, sizeOf: jsonBytes };
+const CACHED = { maxBytes: 32 * 1024 * 1024, sizeOf: jsonBytes };
 
 /** Secrets and variables of workspaces. Both methods reject with a ToolError if the name does not exist. */
 export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox } & CacheSource) {
