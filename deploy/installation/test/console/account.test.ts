@@ -1,20 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
+import { describeConsole } from "./console-rig.ts";
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-describe.skipIf(!chromium)("the user's own account and the workspace's settings, in the console", () => {
-  let rig: ConsoleRig;
-
-  beforeAll(async () => {
-    rig = await startConsole();
-  });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(() => {
-    expect(rig.problems.splice(0)).toEqual([]);
-  });
-
+describeConsole("the user's own account and the workspace's settings, in the console", (rig) => {
   test("[MGMT-4] a member sees their sessions, ends one and then all others, and stays logged in", async () => {
     const user = await rig.addUser("member");
     const phone = await rig.open("/tools", { user, userAgent: "Mozilla/5.0 (iPhone) Safari/604.1" });
@@ -34,7 +22,6 @@ describe.skipIf(!chromium)("the user's own account and the workspace's settings,
     await page.reload();
     await page.getByRole("row", { name: /\(this device\)/ }).waitFor();
     expect(await page.getByRole("row").count()).toBe(2);
-    await Promise.all([phone, other, page].map((each) => each.context().close()));
   });
 
   test("[MGMT-4] a member changes their password with the old one", async () => {
@@ -55,7 +42,6 @@ describe.skipIf(!chromium)("the user's own account and the workspace's settings,
     expect(await page.getByLabel("Current password").inputValue()).toBe("");
     const again = await rig.open("/account", { user: { ...user, password: "the next password" } });
     await again.getByRole("row", { name: /\(this device\)/ }).waitFor();
-    await Promise.all([again, page].map((each) => each.context().close()));
   });
 
   test("[MGMT] title and contact of the API documents are set", async () => {
@@ -79,20 +65,5 @@ describe.skipIf(!chromium)("the user's own account and the workspace's settings,
     });
     await page.reload();
     expect(await page.getByLabel("Title").inputValue()).toBe("Tools of <b>Acme</b>");
-    await page.context().close();
-  });
-
-  test("[EVT-7] [WMGMT] the event catalogue leads to a new endpoint for a type", async () => {
-    const page = await rig.open("/webhooks/events?open=tool.completed");
-    await page.getByRole("link", { name: "Add an endpoint for it" }).click();
-    const dialog = page.getByRole("dialog", { name: "Add endpoint" });
-    expect(await dialog.getByRole("checkbox", { name: "tool.completed" }).isChecked()).toBe(true);
-    await expectAccessible(page);
-    await dialog.getByRole("button", { name: "Cancel" }).click();
-    await expect.poll(() => new URL(page.url()).search).toBe("");
-    await page.goto(`${rig.toolgate.baseUrl}/manage/webhooks/events?open=custom.%3Cname%3E`);
-    await page.getByRole("link", { name: "Add an endpoint for it" }).click();
-    expect(await dialog.getByRole("checkbox", { name: "custom.*" }).isChecked()).toBe(true);
-    await page.context().close();
   });
 });

@@ -1,23 +1,13 @@
 import { provision } from "@toolgate/key-auth/operator/provision";
-import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { expect } from "vitest";
+import type { Browser, BrowserContext, BrowserContextOptions, Cookie, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findChromium, launchChromium } from "../browser.ts";
-import { type RunningToolgate, runToolgate, type Setup } from "../running-toolgate.ts";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
-export const chromium = findChromium();
+const chromium = findChromium();
 const DEADLINE_MS = 20_000;
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
   console.error("CSP: " + violatedDirective + " " + blockedURI))`;
-
-export interface ConsoleRig extends AsyncDisposable {
-  toolgate: RunningToolgate;
-  /** A page of a browser that is signed in as the administrator, or as `user`; `null` for nobody. */
-  open(path: string, options?: OpenOptions): Promise<Page>;
-  /** Adds a user of the workspace. */
-  addUser(role: "member" | "manager" | "admin"): Promise<User>;
-  /** Errors of scripts and violations of the content security policy on any page. A test ends with none. */
-  problems: string[];
-}
 
 interface User {
   email: string;
@@ -26,47 +16,100 @@ interface User {
 
 interface OpenOptions extends BrowserContextOptions {
   user?: User | null;
+  /** What is done before the page is loaded. */
+  prepare?: (page: Page) => unknown;
 }
 
-/** An installation, with a Chromium that uses its console. */
-export async function startConsole(setup: Setup = {}): Promise<ConsoleRig> {
-  await using resources = new AsyncDisposableStack();
-  const toolgate = resources.use(await runToolgate("single", setup));
-  const browser = resources.adopt(await launchChromium(chromium ?? ""), (opened) => opened.close());
-  const problems: string[] = [];
-  const { account, baseUrl, pool } = toolgate;
-  let users = 0;
+/** The test files of this process share it, one after another; it ends with the process. */
+let browser: Promise<Browser> | undefined;
 
-  async function signIn(context: BrowserContext, { email, password }: User): Promise<void> {
-    const response = await context.request.post(`${baseUrl}/session`, { data: { email, password } });
-    expect(response.status()).toBe(200);
+/** Tests of the console in a workspace of their own. `rig` can be used from their first `beforeAll` on. */
+export function describeConsole(name: string, tests: (rig: ConsoleRig) => void): void {
+  if (!chromium) {
+    test.skip(`${name} (not run: Chromium is not on this machine)`, () => {});
+    return;
+  }
+  describe(name, () => {
+    const rig = new ConsoleRig();
+    beforeAll(() => rig.start());
+    afterAll(() => rig.stop());
+    beforeEach(() => rig.keepOpen());
+    afterEach(async () => {
+      await rig.closeOpened();
+      expect(rig.problems.splice(0)).toEqual([]);
+    });
+    tests(rig);
+  });
+}
+
+/** A workspace, and a Chromium that uses its console. */
+export class ConsoleRig {
+  toolgate!: RunningToolgate;
+  /** Errors of scripts and violations of the content security policy on any page. A test ends with none. */
+  readonly problems: string[] = [];
+  #browser!: Browser;
+  /** Of the administrator's session. */
+  #cookies: Cookie[] | undefined;
+  #opened: BrowserContext[] = [];
+  /** So many of those stay open when a test ends. */
+  #kept = 0;
+  #users = 0;
+
+  async start(): Promise<void> {
+    browser ??= launchChromium(chromium ?? "");
+    this.#browser = await browser;
+    this.toolgate = await runToolgate("single");
   }
 
-  const owned = resources.move();
-  return {
-    toolgate,
-    problems,
-    async open(path, { user = account, ...options } = {}) {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-      await context.addInitScript(REPORT_VIOLATIONS);
-      if (user) await signIn(context, user);
-      const page = await context.newPage();
-      page.setDefaultTimeout(DEADLINE_MS);
-      page.on("pageerror", (error) => problems.push(error.message));
-      page.on("console", (message) => {
-        // A refused call is not a fault of the page.
-        if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
-          problems.push(message.text());
-      });
-      await page.goto(`${baseUrl}/manage${path}`);
-      return page;
-    },
-    async addUser(role) {
-      users += 1;
-      const user = { email: `${role}-${users}-${account.email}`, password: "another password" };
-      await provision(pool, { workspace: account.workspace, ...user, role });
-      return user;
-    },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  async stop(): Promise<void> {
+    await Promise.all(this.#opened.map((context) => context.close()));
+    await this.toolgate?.[Symbol.asyncDispose]();
+  }
+
+  /**
+   * A page in a browser of its own that is signed in as the administrator, or as `user`; `null` for nobody. What a test
+   * opens is closed after it.
+   */
+  async open(path: string, { user, prepare, ...options }: OpenOptions = {}): Promise<Page> {
+    const { account, baseUrl } = this.toolgate;
+    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    this.#opened.push(context);
+    await context.addInitScript(REPORT_VIOLATIONS);
+    if (user === undefined && this.#cookies) await context.addCookies(this.#cookies);
+    else if (user !== null) {
+      const { email, password } = user ?? account;
+      const response = await context.request.post(`${baseUrl}/session`, { data: { email, password } });
+      expect(response.status()).toBe(200);
+      if (!user) this.#cookies = await context.cookies();
+    }
+    const page = await context.newPage();
+    page.setDefaultTimeout(DEADLINE_MS);
+    page.on("pageerror", (error) => this.problems.push(error.message));
+    page.on("console", (message) => {
+      // A refused call is not a fault of the page.
+      if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
+        this.problems.push(message.text());
+    });
+    await prepare?.(page);
+    await page.goto(`${baseUrl}/manage${path}`);
+    return page;
+  }
+
+  /** Adds a user of the workspace. */
+  async addUser(role: "member" | "manager" | "admin"): Promise<User> {
+    const { account, pool } = this.toolgate;
+    this.#users += 1;
+    const user = { email: `${role}-${this.#users}-${account.email}`, password: "another password" };
+    await provision(pool, { workspace: account.workspace, ...user, role });
+    return user;
+  }
+
+  /** What is open now stays open when the next test ends. */
+  keepOpen(): void {
+    this.#kept = this.#opened.length;
+  }
+
+  async closeOpened(): Promise<void> {
+    await Promise.all(this.#opened.splice(this.#kept).map((context) => context.close()));
+  }
 }

@@ -1,17 +1,13 @@
 import { testDatabase } from "@toolgate/testbed/test-database";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessible, expectToFit } from "./accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
+import { describeConsole } from "./console-rig.ts";
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-describe.skipIf(!chromium)("what tools use, in the console", () => {
-  let rig: ConsoleRig;
+describeConsole("what tools use, in the console", (rig) => {
   let customer: Awaited<ReturnType<typeof testDatabase>>;
 
   beforeAll(async () => {
-    rig = await startConsole();
     customer = await testDatabase();
     await rig.toolgate.saveTool("look_up", {
       external_api: true,
@@ -23,13 +19,7 @@ describe.skipIf(!chromium)("what tools use, in the console", () => {
       };`,
     });
   });
-  afterAll(async () => {
-    await rig?.[Symbol.asyncDispose]();
-    await customer?.[Symbol.asyncDispose]();
-  });
-  afterEach(() => {
-    expect(rig.problems.splice(0)).toEqual([]);
-  });
+  afterAll(() => customer?.[Symbol.asyncDispose]());
 
   const dialogOf = (page: Page, name: string | RegExp) => page.getByRole("dialog", { name });
   const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true }).click();
@@ -57,7 +47,6 @@ describe.skipIf(!chromium)("what tools use, in the console", () => {
     await panel.getByRole("button", { name: "Delete" }).click();
     await dialogOf(page, "Delete CITY?").getByRole("button", { name: "Delete" }).click();
     await page.getByText("No variables yet").waitFor();
-    await page.context().close();
   });
 
   test("[MGMT] [SEC] a secret is written and never shown; managers see names and hosts", async () => {
@@ -76,12 +65,10 @@ describe.skipIf(!chromium)("what tools use, in the console", () => {
     await dialogOf(page, "Add secret").waitFor({ state: "detached" });
     await expectAccessible(page);
     expect(await page.content()).not.toContain("canary-of-a-secret");
-    await page.context().close();
     const managers = await rig.open("/secrets?open=SHOP_TOKEN", { user: await rig.addUser("manager") });
     await managers.getByRole("complementary", { name: "SHOP_TOKEN" }).waitFor();
     await managers.getByText("Only admins of the workspace can add or change secrets.").waitFor();
     expect(await managers.getByRole("button", { name: /Add|Replace|Delete/ }).count()).toBe(0);
-    await managers.context().close();
   });
 
   test("[MGMT] [DATA] a data source is tested before it is saved, and a query is tried before it is saved", async () => {
@@ -116,7 +103,6 @@ describe.skipIf(!chromium)("what tools use, in the console", () => {
     await expectAccessible(page);
     await save(page);
     await page.getByRole("complementary", { name: "twice" }).getByText("Reads only").waitFor();
-    await page.context().close();
   });
 
   test("[MGMT] [DATA] a sheet that a tool has filled is shown as a table", async () => {
@@ -143,6 +129,5 @@ describe.skipIf(!chromium)("what tools use, in the console", () => {
     await expectAccessible(page);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
-    await page.context().close();
   });
 });

@@ -1,9 +1,7 @@
 import type { Page, Request } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, expectToFit } from "./accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
-
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
+import { describeConsole } from "./console-rig.ts";
 
 /** Every page, with filters of its own, as its URL has them. */
 const PAGES = [
@@ -47,17 +45,10 @@ const MEASURE_SHIFT = `window.shift = 0;
 new PerformanceObserver((list) => { for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shift += value; })
   .observe({ type: "layout-shift", buffered: true });`;
 
-describe.skipIf(!chromium)("every page of the console", () => {
-  let rig: ConsoleRig;
-
+describeConsole("every page of the console", (rig) => {
   beforeAll(async () => {
-    rig = await startConsole();
     await rig.toolgate.saveTool("greet", { external_api: true, handler: "export default () => 1;" });
     await rig.toolgate.createKey({ name: "Acme", tools: ["greet"], limit: 5 });
-  });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(async () => {
-    expect(rig.problems.splice(0)).toEqual([]);
   });
 
   /** Until the page has what it asks for. */
@@ -67,14 +58,15 @@ describe.skipIf(!chromium)("every page of the console", () => {
   }
 
   test.each(PAGES)("[MGMT] [WMGMT] %s", async (path) => {
-    const page = await rig.open("/login");
     const rpcs: string[] = [];
     const count = (request: Request) => {
       if (/\/toolgate\./.test(request.url())) rpcs.push(request.url());
     };
-    page.on("request", count);
-    await page.addInitScript(MEASURE_SHIFT);
-    await page.goto(`${rig.toolgate.baseUrl}/manage${path}`);
+    const prepare = async (prepared: Page) => {
+      prepared.on("request", count);
+      await prepared.addInitScript(MEASURE_SHIFT);
+    };
+    const page = await rig.open(path, { prepare });
     await settled(page);
     page.off("request", count);
     // It is read with few calls, and stands still while they are answered.
@@ -99,7 +91,6 @@ describe.skipIf(!chromium)("every page of the console", () => {
     await page.goBack();
     await settled(page);
     expect([page.url(), await shown()]).toEqual([url, before]);
-    await page.context().close();
   });
 
   test("[MGMT] [WMGMT] a tab in sight asks every 3 s for what is new, and a hidden one never", async () => {
@@ -122,6 +113,5 @@ describe.skipIf(!chromium)("every page of the console", () => {
       window.dispatchEvent(new Event("visibilitychange"));`);
     await page.clock.runFor(60_000);
     expect(rpcs).toBe(3);
-    await page.context().close();
   });
 });

@@ -1,27 +1,22 @@
 import { mkdir } from "node:fs/promises";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
+import { beforeAll, expect, test } from "vitest";
+import { describeConsole } from "./console-rig.ts";
 
 /** Where `make screenshots` wants the pictures of docs/admins.md. */
 const { SCREENSHOTS } = process.env;
 const ADMIN = { workspace: "acme", email: "ada@acme.example", password: "a good password", role: "admin" } as const;
 const MAX_TABS = 80;
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-describe.skipIf(!chromium)("the first five minutes of an admin", () => {
-  let rig: ConsoleRig;
+describeConsole("the first five minutes of an admin", (rig) => {
   let page: Page;
 
   beforeAll(async () => {
-    rig = await startConsole();
     await provision(rig.toolgate.pool, ADMIN);
     rig.toolgate.receiver.behave(() => ({ status: 500, body: "no such table: orders" }));
     page = await rig.open("/login", { user: null, viewport: { width: 1280, height: 720 } });
   });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
 
   const press = (key: string) => page.keyboard.press(key);
 

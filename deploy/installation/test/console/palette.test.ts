@@ -1,17 +1,13 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
+import { describeConsole } from "./console-rig.ts";
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-describe.skipIf(!chromium)("the command palette of the console", () => {
-  let rig: ConsoleRig;
+describeConsole("the command palette of the console", (rig) => {
   const ids = { key: "", endpoint: "", hook: "", run: "", request: "" };
 
   beforeAll(async () => {
-    rig = await startConsole();
     const { toolgate } = rig;
     const handler = "export default () => ({ success: true });";
     await toolgate.saveTool("refund_order", { external_api: true, inbound_hook: true, handler });
@@ -38,10 +34,6 @@ describe.skipIf(!chromium)("the command palette of the console", () => {
       return found.calls?.length === 1;
     });
     Object.assign(ids, { key: key.id, endpoint: endpoint.id, hook: hook.id, run, request });
-  });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(async () => {
-    expect(rig.problems.splice(0)).toEqual([]);
   });
 
   /** Types into the palette, walks to the option with the arrow keys alone, and opens it with Enter. */
@@ -82,7 +74,6 @@ describe.skipIf(!chromium)("the command palette of the console", () => {
       const { pathname, searchParams } = await openByKeyboard(page, typed, option);
       expect([typed, pathname, searchParams.get("open")]).toEqual([typed, `/manage${path}`, open]);
     }
-    await page.context().close();
   });
 
   test("[LOG-3] [LOG-10] a pasted request id leads to its key call, runs, deliveries and hook calls", async () => {
@@ -98,7 +89,6 @@ describe.skipIf(!chromium)("the command palette of the console", () => {
       const url = await openByKeyboard(page, ids.request, option);
       expect([url.pathname, url.searchParams.get(filter)]).toEqual([path, ids.request]);
     }
-    await page.context().close();
   });
 
   test("[MGMT-4] a member finds tools, and nothing that a member may not see", async () => {
@@ -118,6 +108,5 @@ describe.skipIf(!chromium)("the command palette of the console", () => {
     await page.getByText("Nothing has this name or id.").waitFor();
     expect(asked.filter((path) => /toolgate\.(?!tool_runner\.v1\.ToolService)/.test(path))).toEqual([]);
     await expectAccessible(page);
-    await page.context().close();
   });
 });

@@ -1,17 +1,9 @@
-import type { Page, Request } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, expectToFit } from "./accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
-import { codeOf, HOSTILE, ORDER } from "./tools/api-tab-rig.ts";
+import { describeConsole } from "./console-rig.ts";
+import { codeOf, HOSTILE, ORDER, watch } from "./tools/api-tab-rig.ts";
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-/** Where a page could keep a text. */
-const TRACES = `(async () => JSON.stringify([location.href, document.documentElement.outerHTML,
-  [...document.querySelectorAll("input, textarea")].map(({ value }) => value),
-  { ...localStorage }, { ...sessionStorage }, document.cookie, history.state,
-  await indexedDB.databases(), await caches.keys(), performance.getEntries().map(({ name }) => name)]))()`;
-const DOCUMENT = /\/api\/v1\/openapi\.json$/;
 const SEARCH_FROM = 8;
 /** Made from the schema. */
 const EXAMPLE = { note: "example", size: "S", amount: 5 };
@@ -21,18 +13,14 @@ const show = (page: Page) => page.getByRole("button", { name: "Show tools" }).cl
 const toolOf = (page: Page, name: string) => page.getByRole("article", { name });
 const choice = (page: Page) => page.getByRole("navigation", { name: "Tools" });
 
-describe.skipIf(!chromium)("the API reference of a key", () => {
-  let rig: ConsoleRig;
+describeConsole("the API reference of a key", (rig) => {
   beforeAll(async () => {
-    rig = await startConsole();
     await rig.toolgate.saveTool("order", ORDER);
     await rig.toolgate.saveTool("writer", { ...ORDER, external_api_write: true });
     await rig.toolgate.saveTool("unlisted", ORDER);
     const hostile = { description: HOSTILE.join(" "), parameters: { type: "object", properties: { "<b>": {} } } };
     await rig.toolgate.saveTool("hostile", { ...hostile, external_api: true, handler: ORDER.handler });
   });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(() => expect(rig.problems.splice(0)).toEqual([]));
 
   const TOOLS = ["hostile", "order", "writer"];
   const open = (path = "/reference") => rig.open(path, { user: null });
@@ -64,7 +52,6 @@ describe.skipIf(!chromium)("the API reference of a key", () => {
       await page.setViewportSize({ width, height: 800 });
       await expectToFit(page);
     }
-    await page.context().close();
   });
 
   test("[BLD-32] [BLD-23] a call is made with the key that was pasted, and one that may write only after a warning", async () => {
@@ -79,41 +66,34 @@ describe.skipIf(!chromium)("the API reference of a key", () => {
     await toolOf(page, "writer").getByText("This tool may write.").waitFor();
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("dialog", { name: "Call writer now?" }).getByRole("button", { name: "Cancel" }).click();
-    await page.context().close();
   });
 
   test("[BLD-33] [BLD-35] the key is in the requests that it makes and nowhere else, and forgotten when the page is left", async () => {
     const { secret } = await createKey("Canary");
     const page = await open();
-    const [requests, said]: [Request[], string[]] = [[], []];
-    page.on("request", (request) => requests.push(request));
-    page.on("console", (message) => said.push(message.text()));
+    const watched = watch(page);
     await keyField(page).fill(secret);
     await show(page);
     await choice(page).getByRole("link", { name: "order" }).click();
     await toolOf(page, "order").waitFor();
     expect(new URL(page.url()).search).toBe("?tool=order");
-    const withKey = [];
-    for (const request of requests) {
-      const sent = [request.url(), await request.allHeaders(), request.postData()];
-      if (JSON.stringify(sent).includes(secret)) withKey.push(request);
-    }
-    expect(withKey.map((request) => DOCUMENT.test(request.url()))).toEqual([true]);
-    expect((await withKey[0]?.allHeaders())?.cookie).toBeUndefined();
+    const [sent, ...others] = await watched.requestsWith(secret);
+    expect(others).toEqual([]);
+    expect(sent?.url).toBe(`${rig.toolgate.baseUrl}/api/v1/openapi.json`);
+    expect(sent?.headers.cookie).toBeUndefined();
     // A browser may keep the page to go back to.
     await page.evaluate('dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }))');
     await toolOf(page, "order").waitFor({ state: "detached" });
-    expect([await page.evaluate<string>(TRACES), said.join()].join()).not.toContain(secret);
+    await watched.expectNowhere(secret);
     await keyField(page).fill(secret);
     await show(page);
     await toolOf(page, "order").waitFor();
     await page.getByRole("button", { name: "Forget the key" }).click();
     await toolOf(page, "order").waitFor({ state: "detached" });
-    expect(await page.evaluate<string>(TRACES)).not.toContain(secret);
+    await watched.expectNowhere(secret);
     await page.reload();
     await keyField(page).waitFor();
     expect(await keyField(page).inputValue()).toBe("");
-    await page.context().close();
   });
 
   test("[SEC] descriptions stay text; the address keeps the chosen tool and the search; a tool of another key is not shown", async () => {
@@ -139,7 +119,6 @@ describe.skipIf(!chromium)("the API reference of a key", () => {
       search,
       "HOST",
     ]);
-    await page.context().close();
   });
 
   test("[MGMT] the panel of a key links the page, which has the console's policy and asks for no session", async () => {
@@ -151,6 +130,5 @@ describe.skipIf(!chromium)("the API reference of a key", () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("content-security-policy")).toContain("require-trusted-types-for 'script'");
     expect(response.headers.get("cache-control")).toBe("no-store");
-    await page.context().close();
   });
 });

@@ -1,14 +1,9 @@
-import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { eventually } from "@toolgate/testbed/eventually";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
-
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
+import { describeConsole } from "./console-rig.ts";
 
 const HOSTILE = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
-const MIB = 1024 * 1024;
 
 interface LoggedRun {
   id: string;
@@ -17,14 +12,12 @@ interface LoggedRun {
   requestId?: string;
 }
 
-describe.skipIf(!chromium)("runs in the console", () => {
-  let rig: ConsoleRig;
+describeConsole("runs in the console", (rig) => {
   let key: { id: string; secret: string };
   let requestId: string;
   let runs: LoggedRun[];
 
   beforeAll(async () => {
-    rig = await startConsole();
     const { toolgate } = rig;
     const tools = {
       rates: "export default () => ({ CHF: 0.93 });",
@@ -58,10 +51,6 @@ describe.skipIf(!chromium)("runs in the console", () => {
       return executions.length === 6 && executions;
     });
   });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(async () => {
-    expect(rig.problems.splice(0)).toEqual([]);
-  });
 
   const ofRequest = (tool: string) => runs.find((run) => run.tool === tool && run.requestId === requestId);
 
@@ -89,7 +78,6 @@ describe.skipIf(!chromium)("runs in the console", () => {
     await panel.waitFor();
     await panel.getByRole("link", { name: "Acme" }).click();
     await page.getByRole("complementary", { name: "Acme" }).waitFor();
-    await page.context().close();
   });
 
   test("[LOG-10] what a tool was given, returned and logged stays text, with secrets removed", async () => {
@@ -100,7 +88,6 @@ describe.skipIf(!chromium)("runs in the console", () => {
     expect(await text("Logs")).toBe(HOSTILE);
     expect(await page.locator("main img, main script").count()).toBe(0);
     expect(await page.title()).toBe("Runs · Toolgate");
-    await page.context().close();
   });
 
   test("[LOG-10] [LOG-11] filters find runs by tool, entry, outcome, caller and request, and survive a reload", async () => {
@@ -125,7 +112,6 @@ describe.skipIf(!chromium)("runs in the console", () => {
     await page.getByLabel("Started by").selectOption("Dry run");
     await shows("rates");
     await expectAccessible(page);
-    await page.context().close();
   });
 
   test("[LOG-10] [MGMT-4] the list of tools shows their runs by hour, and asks for them only if the user may read runs", async () => {
@@ -138,36 +124,9 @@ describe.skipIf(!chromium)("runs in the console", () => {
     expect(counts.flat().reduce((sum = 0, count = 0) => sum + count, 0)).toBe(4);
     const asked = `performance.getEntriesByType("resource").filter(({ name }) => name.includes("GetHourlyCounts")).length`;
     expect(await page.evaluate<number>(asked)).toBe(1);
-    await page.context().close();
     const member = await rig.open("/tools", { user: await rig.addUser("member") });
     await member.getByRole("row", { name: /declined/ }).waitFor();
     await member.waitForLoadState("networkidle");
     expect(await member.evaluate<number>(asked)).toBe(0);
-    await member.context().close();
-  });
-
-  test("[LOG-10] of a result of 1 MB the beginning is drawn at once, and all of it can be downloaded", async () => {
-    const id = randomUUID();
-    const result = JSON.stringify({ rows: Array.from({ length: MIB / 16 }, (_, row) => `row ${row}`.padEnd(12)) });
-    await rig.toolgate.pool.query(
-      `insert into tool_runner.executions (id, workspace_id, tool, tool_version, entry_type, chat_id, caller_id, started_at,
-         duration_ms, success, error, args, result, read_only)
-       select $1, workspace_id, 'large', 1, 'dry_run', '', '', now(), 1, true, '', $3, $2, true
-       from tool_runner.executions where id = $4`,
-      [id, result, JSON.stringify({ truncated: true, characters: 70_000 }), ofRequest("refund")?.id],
-    );
-    const page = await rig.open(`/runs?open=${id}`);
-    const region = page.getByRole("region", { name: "Result" });
-    await region.getByText("row 0", { exact: false }).waitFor();
-    expect((await region.innerText()).length).toBeLessThanOrEqual(100_000);
-    await page.getByText("Not kept: it has 70,000 characters", { exact: false }).waitFor();
-    // The whole is never in the page, so that drawing it cannot block the reader.
-    expect((await page.content()).length).toBeLessThan(MIB / 4);
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("complementary").getByRole("button", { name: "Download" }).click(),
-    ]);
-    expect(await readFile(await download.path(), "utf8")).toBe(result);
-    await page.context().close();
   });
 });

@@ -1,23 +1,11 @@
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type ConsoleRig, chromium, startConsole } from "./console-rig.ts";
-
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
+import { expect, test } from "vitest";
+import { describeConsole } from "./console-rig.ts";
 
 const KEPT = `JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, history.state,
   document.documentElement.outerHTML, [...document.querySelectorAll("input, textarea")].map(({ value }) => value)])`;
 
-describe.skipIf(!chromium)("secrets that are shown once", () => {
-  let rig: ConsoleRig;
-
-  beforeAll(async () => {
-    rig = await startConsole();
-  });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(async () => {
-    expect(rig.problems.splice(0)).toEqual([]);
-  });
-
+describeConsole("secrets that are shown once", (rig) => {
   /** Everything that JavaScript can still reach, after a collection. */
   async function heapOf(page: Page): Promise<string> {
     const session = await page.context().newCDPSession(page);
@@ -70,7 +58,6 @@ describe.skipIf(!chromium)("secrets that are shown once", () => {
     await search.focus();
     await page.keyboard.press("Control+V");
     expect(await search.inputValue()).toBe(`export SERVICE_API_KEY=${secret}`);
-    await page.context().close();
   });
 
   test("[MGMT-4] the link of an invitation is nowhere once its dialog is closed", async () => {
@@ -84,7 +71,6 @@ describe.skipIf(!chromium)("secrets that are shown once", () => {
     expect(secrets[0]).toMatch(/^[\w-]{43}$/);
     await dialog.getByLabel("I have stored it").check();
     await expectForgotten(page, spoken, { secrets, name: "grace@example.test" });
-    await page.context().close();
   });
 
   test("[OUT-7] [WMGMT] an endpoint's secret is nowhere once its dialog is closed, new or rotated", async () => {
@@ -105,7 +91,6 @@ describe.skipIf(!chromium)("secrets that are shown once", () => {
     await dialog.getByLabel("I have stored it").check();
     const secrets = [created.slice(10), rotated.slice(10)];
     await expectForgotten(page, spoken, { secrets, name: "/forgetful" });
-    await page.context().close();
   });
 
   test("[IN-4] [WMGMT] a hook's URL and secret are nowhere once its dialog is closed", async () => {
@@ -124,6 +109,5 @@ describe.skipIf(!chromium)("secrets that are shown once", () => {
     const secrets = [new URL(url).pathname.split("/").at(-1) ?? "", secret.slice(10)];
     for (const each of secrets) expect(each.length).toBeGreaterThan(10);
     await expectForgotten(page, spoken, { secrets, name: "Orders" });
-    await page.context().close();
   });
 });

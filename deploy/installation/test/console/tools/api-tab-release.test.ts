@@ -1,10 +1,8 @@
 import type { Locator, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "../accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
+import { describeConsole } from "../console-rig.ts";
 import { ECHO, ORDER, openTab } from "./api-tab-rig.ts";
-
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 
 const OFFER = "Release it in the builder chat";
 
@@ -17,11 +15,8 @@ async function propose(page: Page, tool: string): Promise<Locator> {
   return card;
 }
 
-describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => {
-  let rig: ConsoleRig;
-
+describeConsole("the API tab of a tool that keys cannot call", (rig) => {
   beforeAll(async () => {
-    rig = await startConsole();
     const { toolgate } = rig;
     await toolgate.saveTool("closed", { ...ORDER, external_api: true });
     await toolgate.saveTool("public", { ...ORDER, external_api: false, public_api: true });
@@ -29,8 +24,6 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     await toolgate.saveTool("slow", { ...ORDER, async: true });
     await toolgate.saveTool("slow_and_closed", { handler: ECHO, async: 1 });
   });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(() => expect(rig.problems.splice(0)).toEqual([]));
 
   test("[BLD-28] it explains the difference to the public API, and shows no endpoint", async () => {
     const page = await openTab(rig, "public", { user: await rig.addUser("member") });
@@ -43,7 +36,6 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     // A member cannot release it.
     expect(await notice.getByRole("link").count()).toBe(0);
     expect(await notice.innerText()).toContain("Ask a manager or an admin");
-    await page.context().close();
   });
 
   test("[BLD-29] [EXPO-2] [EXPO-4] it offers the release through the builder chat, which is saved only after a question that names its reach", async () => {
@@ -66,7 +58,6 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
       name: "closed",
     });
     expect(tool.definition).toEqual({ ...ORDER, external_api: true });
-    await page.context().close();
   });
 
   test("[BLD-29] a tool that somebody else saved meanwhile is not released unseen", async () => {
@@ -80,7 +71,6 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
       name: "public",
     });
     expect(tool.version).toBe(2);
-    await page.context().close();
   });
 
   test("[BLD-30] a release that is not exactly true is said to have no effect, and can be corrected", async () => {
@@ -93,7 +83,6 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
     await card.getByText("saved as version 2").waitFor();
     await page.goBack();
     await page.getByRole("heading", { name: "Endpoint" }).waitFor();
-    await page.context().close();
   });
 
   test("[BLD-31] the release of an async tool is said to have no effect, and is not offered", async () => {
@@ -103,6 +92,5 @@ describe.skipIf(!chromium)("the API tab of a tool that keys cannot call", () => 
       await page.getByRole("region", { name: "The tool is async, so the release has no effect" }).waitFor();
       expect(await page.getByRole("link", { name: OFFER }).count()).toBe(0);
     }
-    await page.context().close();
   });
 });

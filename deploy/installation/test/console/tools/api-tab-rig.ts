@@ -1,4 +1,5 @@
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
+import { expect } from "vitest";
 import type { ConsoleRig } from "../console-rig.ts";
 
 export const ECHO = "export default ({ _api_key, ...args }) => ({ success: true, args });";
@@ -37,4 +38,33 @@ export async function openTab(rig: ConsoleRig, tool: string, options?: Parameter
 /** The text of a block of code. */
 export async function codeOf(page: Page, label: string): Promise<string> {
   return page.getByRole("group", { name: label, exact: true }).innerText();
+}
+
+/** Where a page could keep a text. */
+const TRACES = `(async () => JSON.stringify([location.href, document.documentElement.outerHTML,
+  [...document.querySelectorAll("input, textarea")].map(({ value }) => value),
+  { ...localStorage }, { ...sessionStorage }, document.cookie, history.state,
+  performance.getEntries().map(({ name }) => name)]))()`;
+const STORES = "Promise.all([indexedDB.databases(), caches.keys()])";
+
+/** Watches from now on where a text is sent and said. */
+export function watch(page: Page) {
+  const [requests, said]: [Request[], string[]] = [[], []];
+  page.on("request", (request) => requests.push(request));
+  page.on("console", (message) => said.push(message.text()));
+  return {
+    async requestsWith(text: string) {
+      const sent = requests.map(async (request) => ({
+        url: request.url(),
+        headers: await request.allHeaders(),
+        body: request.postData(),
+      }));
+      return (await Promise.all(sent)).filter((each) => JSON.stringify(each).includes(text));
+    },
+    /** Fails when the page has said or keeps it. */
+    async expectNowhere(text: string) {
+      expect([await page.evaluate<string>(TRACES), ...said].join()).not.toContain(text);
+      expect(await page.evaluate(STORES)).toEqual([[], []]);
+    },
+  };
 }

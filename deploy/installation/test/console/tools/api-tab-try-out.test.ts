@@ -1,44 +1,14 @@
-import type { Page, Request } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "../accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
-import { codeOf, ORDER, openTab } from "./api-tab-rig.ts";
+import { describeConsole } from "../console-rig.ts";
+import { codeOf, ORDER, openTab, watch } from "./api-tab-rig.ts";
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-const sentOf = async (request: Request) => ({
-  url: request.url(),
-  headers: await request.allHeaders(),
-  body: request.postData(),
-});
-
-interface Traces {
-  databases: unknown[];
-  caches: unknown[];
-}
-
-/** Where a page could keep a text. */
-const TRACES = `(async () => ({
-  url: location.href,
-  document: document.documentElement.outerHTML,
-  values: [...document.querySelectorAll("input, textarea")].map(({ value }) => value),
-  stored: [{ ...localStorage }, { ...sessionStorage }, document.cookie],
-  history: history.state,
-  databases: await indexedDB.databases(),
-  caches: await caches.keys(),
-  timings: performance.getEntries().map(({ name }) => name),
-}))()`;
-
-describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
-  let rig: ConsoleRig;
-
+describeConsole("trying a tool out in the API tab", (rig) => {
   beforeAll(async () => {
-    rig = await startConsole();
     await rig.toolgate.saveTool("order", ORDER);
     await rig.toolgate.saveTool("writer", { ...ORDER, external_api_write: true });
   });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(() => expect(rig.problems.splice(0)).toEqual([]));
 
   const callsOf = async (keyId: string) => {
     const { calls = [] } = await rig.toolgate.manage<{ calls?: { tool: string; status: number }[] }>(
@@ -82,16 +52,12 @@ describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
     await response(page, 429).getByText("Retry-After").waitFor();
     await expect.poll(() => callsOf(id)).toEqual(made.toReversed());
     await expectAccessible(page);
-    await page.context().close();
   });
 
   test("[BLD-33] [BLD-34] [BLD-35] the key is in that one request only, and gone when the tab is left", async () => {
     const { secret } = await rig.toolgate.createKey({ name: "Gone", tools: ["order"] });
     const page = await openTab(rig, "order");
-    const requests: Request[] = [];
-    const said: string[] = [];
-    page.on("console", (message) => said.push(message.text()));
-    page.on("request", (request) => requests.push(request));
+    const watched = watch(page);
     await keyField(page).fill(secret);
     await send(page);
     await response(page, 200).waitFor();
@@ -99,23 +65,19 @@ describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
     await left.click();
     await keyField(page).waitFor({ state: "detached" });
 
-    const traces = await page.evaluate<Traces>(TRACES);
-    expect(traces.databases).toEqual([]);
-    expect(traces.caches).toEqual([]);
-    expect(JSON.stringify([traces, said])).not.toContain(secret);
-    const withKey = (await Promise.all(requests.map(sentOf))).filter((sent) => JSON.stringify(sent).includes(secret));
-    expect(withKey).toHaveLength(1);
-    expect(withKey[0]).toMatchObject({
+    await watched.expectNowhere(secret);
+    const [sent, ...others] = await watched.requestsWith(secret);
+    expect(others).toEqual([]);
+    expect(sent).toMatchObject({
       url: `${rig.toolgate.baseUrl}/api/v1/tools/order`,
       headers: { authorization: `Bearer ${secret}` },
     });
-    expect(withKey[0]?.headers.cookie).toBeUndefined();
-    expect(JSON.stringify([withKey[0]?.url, withKey[0]?.body])).not.toContain(secret);
+    expect(sent?.headers.cookie).toBeUndefined();
+    expect(JSON.stringify([sent?.url, sent?.body])).not.toContain(secret);
 
     await page.goBack();
     await keyField(page).waitFor();
     expect(await keyField(page).inputValue()).toBe("");
-    await page.context().close();
   });
 
   test("[BLD-35] the key is gone when the page is left, and when another tool is opened in its place", async () => {
@@ -132,7 +94,6 @@ describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
     await page.goForward();
     await page.getByRole("heading", { name: "writer", exact: true }).waitFor();
     expect(await keyField(page).inputValue()).toBe("");
-    await page.context().close();
   });
 
   test("[BLD-23] [BLD-36] a tool that may write is called only after a warning", async () => {
@@ -151,6 +112,5 @@ describe.skipIf(!chromium)("trying a tool out in the API tab", () => {
     await response(page, 200).waitFor();
     await warning.waitFor({ state: "detached" });
     await expect.poll(() => callsOf(id)).toEqual(["writer 200"]);
-    await page.context().close();
   });
 });

@@ -1,10 +1,8 @@
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { expectAccessible, expectToFit } from "../accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
+import { describeConsole } from "../console-rig.ts";
 import { code, flags, handler, openEditor, rewrite, save, saveButton, saved } from "./tools-rig.ts";
-
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 
 const KEPT = {
   description: "Kept",
@@ -15,14 +13,7 @@ const KEPT = {
 const PARAMETERS = { type: ["object"], properties: { id: { type: ["integer", "null"], minimum: 1 } } };
 const API = { method: "GET", url: "https://shop.example/{{id}}", headers: { accept: "a/b" } };
 
-describe.skipIf(!chromium)("the editor of a tool", () => {
-  let rig: ConsoleRig;
-  beforeAll(async () => {
-    rig = await startConsole();
-  });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(() => expect(rig.problems.splice(0)).toEqual([]));
-
+describeConsole("the editor of a tool", (rig) => {
   const asJson = (page: Page) =>
     page.getByRole("group", { name: "How the definition is edited" }).getByRole("button", { name: "JSON" }).click();
 
@@ -59,7 +50,6 @@ describe.skipIf(!chromium)("the editor of a tool", () => {
     });
     await page.getByRole("link", { name: "Versions" }).waitFor();
     expect(page.url()).not.toContain("kind=");
-    await page.context().close();
   });
 
   test("[TOOL] each kind is edited in its form, and what the form does not show stays", async () => {
@@ -98,7 +88,6 @@ describe.skipIf(!chromium)("the editor of a tool", () => {
     await save(page, 3);
     const { definition } = await saved(rig, "kind_query");
     expect(definition).toEqual({ description: "as JSON", query: "orders", max_result_bytes: 7 });
-    await page.context().close();
   });
 
   test("[TOOL] problems are shown while typing, with their position, and JSON that is none is not saved", async () => {
@@ -123,7 +112,6 @@ describe.skipIf(!chromium)("the editor of a tool", () => {
     expect(await page.getByRole("button", { name: "Run" }).isDisabled()).toBe(true);
     expect(await saveButton(page).isDisabled()).toBe(true);
     expect((await saved(rig, "typed")).version).toBe(1);
-    await page.context().close();
   });
 
   test("[TOOL] [WCAG] a dry run tries the draft and shows its writes, log and errors; nothing is saved or sent", async () => {
@@ -154,7 +142,6 @@ describe.skipIf(!chromium)("the editor of a tool", () => {
     await code(page, "Definition").waitFor();
     await expectAccessible(page);
     await expectToFit(page);
-    await page.context().close();
   });
 
   test("[TOOL] the keyboard gets into and out of the editor, types no shortcuts, and asks before changes are left", async () => {
@@ -177,7 +164,6 @@ describe.skipIf(!chromium)("the editor of a tool", () => {
     await page.getByText("Version 2 is saved").waitFor();
     await page.getByRole("link", { name: "Versions" }).click();
     await page.getByRole("button", { name: "Version 2" }).waitFor();
-    await page.context().close();
   });
 
   test("[MGMT] a member reads tools and finds nothing that would change them", async () => {
@@ -200,6 +186,5 @@ describe.skipIf(!chromium)("the editor of a tool", () => {
     await page.getByRole("link", { name: "Tools", exact: true }).click();
     await page.getByRole("button", { name: "read_only" }).waitFor();
     expect(await page.getByRole("button", { name: "Create tool" }).count()).toBe(0);
-    await page.context().close();
   });
 });

@@ -1,25 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { eventually } from "@toolgate/testbed/eventually";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible } from "../accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
+import { describeConsole } from "../console-rig.ts";
 import { type Subscribe, webhookScene } from "./webhook-scene.ts";
 
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-describe.skipIf(!chromium)("deliveries in the console", () => {
-  let rig: ConsoleRig;
+describeConsole("deliveries in the console", (rig) => {
   let subscribe: Subscribe;
 
   beforeAll(async () => {
-    rig = await startConsole();
     subscribe = await webhookScene(rig);
-  });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(async () => {
-    expect(rig.problems.splice(0)).toEqual([]);
   });
 
   test("[OUT-11] [OUT-41] [OUT-43] a delivery that waits for its retry is told in words, and what the receiver wrote stays text", async () => {
@@ -39,17 +31,6 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     const row = page.getByRole("row", { name: /127.0.0.1.*broken/ });
     expect(await row.innerText()).toMatch(/Retrying/);
     await expectAccessible(page);
-    await page.context().close();
-  });
-
-  test("[OUT-38] a connection that is refused is told in words", async () => {
-    const closed = await subscribe("closed", { url: "https://127.0.0.1:1/closed" });
-    await closed.happen();
-    const [delivery] = await closed.attempted(1);
-    const page = await rig.open(`/webhooks/deliveries?open=${delivery?.id}`);
-    const sentence = /^Your server refused the connection\. Attempt 1 of 6; next in/;
-    await page.getByRole("complementary").getByText(sentence).waitFor();
-    await page.context().close();
   });
 
   test("[OUT-2] [OUT-12] [OUT-33] of a success it shows the exact bytes, and a curl command without the secret", async () => {
@@ -76,7 +57,6 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     expect(command).not.toContain(fine.secret);
     await panel.getByText("Receivers accept its signature until").waitFor();
     await expectAccessible(page);
-    await page.context().close();
   });
 
   test("[OUT-28] [OUT-30] a signature over a body that was written again is explained", async () => {
@@ -101,7 +81,6 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     await panel.getByText("The signature does not match this body").waitFor();
     await panel.getByText(/^The body was parsed as JSON and serialised again/).waitFor();
     await panel.getByText(/^The body differs from the one that was sent from byte 1 /).waitFor();
-    await page.context().close();
   });
 
   test("[WMGMT-9] [OUT-47] [OUT-52] [OUT-53] a resend is followed to its end on screen", async () => {
@@ -130,23 +109,6 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     await panel.getByRole("link", { name: "All deliveries of this event" }).click();
     await page.waitForURL(/event=evt_/);
     await eventually(async () => (await page.getByRole("table").getByRole("row").count()) === 3);
-    await page.context().close();
-  });
-
-  test("[OUT-51] a delivery that waits for its retry can be resent", async () => {
-    const waiting = await subscribe("waiting");
-    waiting.behave((index) => ({ status: index === 0 ? 503 : 200 }));
-    await waiting.happen();
-    const [first] = await waiting.attempted(1);
-    const page = await rig.open(`/webhooks/deliveries?open=${first?.id}`);
-    const panel = page.getByRole("complementary", { name: "tool.completed" });
-    await panel.getByText(/Attempt 1 of 6; next in/).waitFor();
-    await panel.getByRole("button", { name: "Resend" }).click();
-    await panel.getByText(/Delivered on the first attempt\.$/).waitFor();
-    const [resent, before] = await waiting.attempted(2);
-    expect(resent).toMatchObject({ eventId: first?.eventId, status: "DELIVERY_STATUS_DELIVERED" });
-    expect(before).toMatchObject({ id: first?.id, status: "DELIVERY_STATUS_RETRYING" });
-    await page.context().close();
   });
 
   test("[OUT-13] [OUT-17] of a large body there is a preview and the whole file, and of a large response its beginning", async () => {
@@ -170,7 +132,6 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     expect(await readFile(await download.path())).toEqual(sent);
     expect(await panel.getByRole("region", { name: "Response body, attempt 1" }).innerText()).toBe("y".repeat(1_000));
     await panel.getByText("Only the first 1,000 characters of a response are kept.").waitFor();
-    await page.context().close();
   });
 
   test("[OUT-11] filters are in the URL and survive a reload", async () => {
@@ -199,6 +160,5 @@ describe.skipIf(!chromium)("deliveries in the console", () => {
     await page.getByRole("button", { name: "Clear the filters" }).click();
     await rows.first().waitFor();
     expect(new URL(page.url()).search).toBe("");
-    await page.context().close();
   });
 });

@@ -1,23 +1,15 @@
 import { eventually } from "@toolgate/testbed/eventually";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, expectToFit } from "../accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
+import { describeConsole } from "../console-rig.ts";
 import { type EndpointScene, endpointScene, panelOf, rowOf } from "./endpoint-scene.ts";
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-describe.skipIf(!chromium)("what an endpoint gets, in the console", () => {
-  let rig: ConsoleRig;
+describeConsole("what an endpoint gets, in the console", (rig) => {
   let scene: EndpointScene;
 
   beforeAll(async () => {
-    rig = await startConsole();
     scene = await endpointScene(rig);
     rig.toolgate.receiver.behave(({ path }) => ({ status: path === "/broken" ? 410 : 200 }));
-  });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(async () => {
-    expect(rig.problems.splice(0)).toEqual([]);
   });
 
   test("[WMGMT-8] [OUT-54] [OUT-55] a test event of a chosen type goes to the one endpoint, and is followed to its end on screen", async () => {
@@ -46,7 +38,6 @@ describe.skipIf(!chromium)("what an endpoint gets, in the console", () => {
     answer();
     await panel.getByText("Your server answered 503").first().waitFor();
     expect(rig.toolgate.receiver.requests.some(({ path }) => path === "/untested")).toBe(false);
-    await page.context().close();
   });
 
   test("[WMGMT-11] [OUT-48] [OUT-50] five failures deactivate it in sight, and re-activating offers to replay what was missed", async () => {
@@ -72,7 +63,6 @@ describe.skipIf(!chromium)("what an endpoint gets, in the console", () => {
     await expectToFit(page);
     await replay.click();
     await page.waitForURL((url) => /\/undelivered$/.test(url.pathname) && url.search.includes(id));
-    await page.context().close();
   });
 
   test("[OUT] an endpoint is deactivated and deleted only after a question that says what it costs", async () => {
@@ -94,35 +84,5 @@ describe.skipIf(!chromium)("what an endpoint gets, in the console", () => {
     await dialog.getByRole("button", { name: "Delete" }).click();
     await panel.waitFor({ state: "detached" });
     await rowOf(page, "/left").waitFor({ state: "detached" });
-    await page.context().close();
-  });
-
-  test("[OUT-30] the check of a signature says which mistake explains it", async () => {
-    rig.toolgate.receiver.behave(() => ({}));
-    const { id } = await rig.toolgate.createEndpoint(["tool.completed"], "/checked");
-    await scene.complete();
-    const { headers: received, body } = await scene.requestTo("/checked");
-    const headers = Object.entries(received).map(([name, value]) => `${name}: ${value}`);
-    const page = await rig.open(`/webhooks?open=${id}`);
-    const panel = panelOf(page, "/checked");
-    const check = async (headerText: string, bodyText: string) => {
-      await panel.getByLabel("Headers", { exact: true }).fill(headerText);
-      await panel.getByLabel("Body", { exact: true }).fill(bodyText);
-      await panel.getByRole("button", { name: "Check" }).click();
-    };
-    await check(headers.join("\n"), body.toString());
-    await panel.getByText("The signature matches this body").waitFor();
-    await panel.getByText("The time is within the tolerance").waitFor();
-    await check(headers.join("\n"), JSON.stringify(JSON.parse(body.toString()), null, 1));
-    await panel.getByText("was parsed as JSON and serialised again").waitFor();
-    // Pasting would turn its line break into another.
-    const file = { name: "body", mimeType: "text/plain", buffer: Buffer.concat([body, Buffer.from("\r\n")]) };
-    await panel.getByLabel("Or a file with the body").setInputFiles(file);
-    await check(headers.join("\n"), "");
-    await panel.getByText("A line break at the end of the body was added").waitFor();
-    await expectAccessible(page);
-    await check("X-Service-Signature: t=1", "");
-    await panel.getByText("The signature header is malformed").waitFor();
-    await page.context().close();
   });
 });

@@ -1,44 +1,46 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, expectToFit } from "../accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
+import { describeConsole } from "../console-rig.ts";
 import { callHook, createHook, type HookAccess } from "./hook-calls.ts";
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-const HOSTILE = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
 const ECHO = {
   inbound_hook: true,
   parameters: { type: "object", properties: { text: { type: "string" } } },
   handler: "export default ({ text }) => ({ text });",
 };
 
-describe.skipIf(!chromium)("the hook log in the console", () => {
-  let rig: ConsoleRig;
+const ORDER = {
+  inbound_hook: true,
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" }, amount: { type: "number" } },
+    required: ["amount"],
+  },
+  handler: "export default ({ city, amount }) => ({ city, amount });",
+};
+
+describeConsole("the hook log and the mapping of a hook, in the console", (rig) => {
   let echo: HookAccess & { id: string };
 
   beforeAll(async () => {
-    rig = await startConsole();
     await rig.toolgate.saveTool("echo", ECHO);
+    await rig.toolgate.saveTool("order", ORDER);
     echo = await createHook(rig, { name: "Echo", tool: "echo" });
-  });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(async () => {
-    expect(rig.problems.splice(0)).toEqual([]);
   });
 
   test("[WMGMT-1] [WMGMT-10] [IN-12] [IN-13] a failed call says why, is processed again after a question, and is followed to its end", async () => {
     const parameters = { type: "object", properties: { n: { type: "integer" } } };
-    const save = (handler: string) => rig.toolgate.saveTool("order", { inbound_hook: true, parameters, handler });
+    const save = (handler: string) => rig.toolgate.saveTool("stock", { inbound_hook: true, parameters, handler });
     await save('export default () => { throw new Error("no stock"); };');
     const hook = await createHook(rig, {
       name: "Orders",
-      tool: "order",
+      tool: "stock",
       arguments: { mapping: { pointers: { n: "/n" } } },
     });
     const { deliveryId } = await callHook(rig, hook, '{"n":3}', { headers: { "x-service-delivery": "call-1" } });
     const page = await rig.open(`/webhooks/calls?open=${deliveryId}`);
     const panel = page.getByRole("complementary", { name: "Orders" });
-    await panel.getByRole("status").getByText("the tool order failed after").waitFor();
+    await panel.getByRole("status").getByText("the tool stock failed after").waitFor();
     expect(await panel.getByRole("status").innerText()).toContain("no stock");
     expect(await panel.getByRole("region", { name: "Body" }).innerText()).toBe('{\n  "n": 3\n}');
     expect(await panel.getByText("call-1").count()).toBeGreaterThan(0);
@@ -49,11 +51,12 @@ describe.skipIf(!chromium)("the hook log in the console", () => {
     await again.click();
     const dialog = page.getByRole("dialog");
     await dialog.waitFor();
+    await expectAccessible(page);
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
     await again.click();
     await dialog.getByRole("button", { name: "Process again" }).click();
-    await panel.getByRole("status").getByText("the tool order succeeded after").waitFor();
+    await panel.getByRole("status").getByText("the tool stock succeeded after").waitFor();
     const second = panel.getByRole("article", { name: "Run 2" });
     expect(await second.innerText()).toContain(rig.toolgate.account.email);
     expect(await second.getByRole("region", { name: "Result of run 2" }).innerText()).toContain('"double": 6');
@@ -64,8 +67,7 @@ describe.skipIf(!chromium)("the hook log in the console", () => {
       "tool_runner.v1.ExecutionService/GetExecution",
       { executionId },
     );
-    expect(execution).toMatchObject({ tool: "order" });
-    await page.context().close();
+    expect(execution).toMatchObject({ tool: "stock" });
   });
 
   test("[WMGMT] [IN-26] a refused call is listed with its reason, and how far the sender's clock is off", async () => {
@@ -85,37 +87,10 @@ describe.skipIf(!chromium)("the hook log in the console", () => {
       .getByText(/with 401: the time of the signature is too far from our clock: 4,00\d s in the past/)
       .waitFor();
     await panel.getByText("Set the sender's clock").waitFor();
+    await expectAccessible(page);
     // The URL leads another admin to the same call.
     const other = await rig.open(page.url().split("/manage")[1] ?? "", { user: await rig.addUser("manager") });
     await other.getByRole("complementary", { name: "Refusing" }).getByText("Set the sender's clock").waitFor();
-    for (const opened of [page, other]) await opened.context().close();
-  });
-
-  test("[WMGMT] nothing that a sender wrote becomes part of the page", async () => {
-    await rig.toolgate.saveTool("hostile", {
-      ...ECHO,
-      handler: "export default ({ text }) => { throw new Error(text); };",
-    });
-    const hook = await createHook(rig, { name: HOSTILE, tool: "hostile" });
-    const body = JSON.stringify({ text: HOSTILE, [HOSTILE]: HOSTILE });
-    const { deliveryId } = await callHook(rig, hook, body, { headers: { "x-service-delivery": HOSTILE } });
-    const form = `text=${encodeURIComponent(HOSTILE)}`;
-    const headers = { "content-type": "application/x-www-form-urlencoded" };
-    const asForm = await callHook(rig, hook, form, { headers });
-    for (const open of [deliveryId, asForm.deliveryId]) {
-      const page = await rig.open(`/webhooks/calls?open=${open}`);
-      const panel = page.getByRole("complementary");
-      await panel.getByText("the tool hostile failed after").waitFor();
-      expect(await panel.getByRole("status").innerText()).toContain("<img src=x");
-      expect(await page.locator("img, main script").count()).toBe(0);
-      expect(await page.title()).toBe("Hook log · Toolgate");
-      await page.context().close();
-    }
-    const page = await rig.open(`/webhooks/hooks?open=${hook.id}`);
-    await page.getByRole("button", { name: "Arguments", exact: true }).click();
-    await page.getByRole("region", { name: "The target would get" }).waitFor();
-    expect(await page.locator("img, main script").count()).toBe(0);
-    await page.context().close();
   });
 
   test("[WMGMT] the log is narrowed by hook, status, ids and time, and the URL keeps it", async () => {
@@ -146,39 +121,43 @@ describe.skipIf(!chromium)("the hook log in the console", () => {
       await page.getByRole("button", { name: "Clear the filters" }).click();
       await rows.filter({ hasText: "Echo" }).waitFor();
     }
-    await page.context().close();
   });
 
-  test("[WMGMT] a large body is cut on the page and whole in the download", async () => {
-    const body = JSON.stringify({ text: "x".repeat(150_000), last: "the end" });
-    const { deliveryId } = await callHook(rig, echo, body);
-    const page = await rig.open(`/webhooks/calls?open=${deliveryId}`);
-    const panel = page.getByRole("complementary");
-    await panel.getByText("the first 100,000 are shown").first().waitFor();
-    expect((await panel.getByRole("region", { name: "Body" }).innerText()).length).toBeLessThanOrEqual(100_000);
-    const started = page.waitForEvent("download");
-    await panel.getByRole("button", { name: "Download" }).first().click();
-    const chunks = [];
-    for await (const chunk of await (await started).createReadStream()) chunks.push(chunk);
-    expect(Buffer.concat(chunks).toString()).toBe(body);
-    await page.context().close();
-  });
-
-  test("[WMGMT] everybody can use the log, its panels and the question", async () => {
-    const { deliveryId } = await callHook(rig, echo, '{"text":8}');
-    await callHook(rig, { ...echo, secret: "another secret" }, "{}");
-    const page = await rig.open(`/webhooks/calls?open=${deliveryId}`);
-    await page.getByText("the tool echo was not run").waitFor();
-    await page.getByRole("button", { name: "Process again" }).click();
-    await page.getByRole("dialog").waitFor();
-    await expectAccessible(page);
-    await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Refused" }).click();
-    await page.getByRole("row", { name: /Echo/ }).click();
-    await page.getByText("with 401").waitFor();
+  test("[IN-7] [IN-40] the mapping editor shows at once what a received or a pasted body becomes", async () => {
+    const hook = await createHook(rig, { name: "Mapped", tool: "order" });
+    await callHook(rig, hook, '{"amount":5,"to":{"city":"Bern"}}');
+    const page = await rig.open(`/webhooks/hooks?open=${hook.id}`);
+    await page.getByRole("complementary").getByRole("button", { name: "Arguments", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    const result = dialog.getByRole("region", { name: "The target would get" });
+    await result.getByText('"amount": 5').waitFor();
+    await dialog.getByLabel("The target gets").selectOption("Chosen places of the body");
+    const amount = dialog.getByRole("group", { name: "amount" });
+    await amount.getByLabel("Place in the body").fill("/to/city");
+    await amount.getByText("must be of type number").waitFor();
     await expectAccessible(page);
     await page.setViewportSize({ width: 360, height: 700 });
     await expectToFit(page);
-    await page.context().close();
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await dialog.getByRole("button", { name: "Add an argument" }).click();
+    await dialog.getByRole("group", { name: "Argument" }).getByLabel("Argument").selectOption("city");
+    const city = dialog.getByRole("group", { name: "city" }).getByLabel("Place in the body");
+    await city.fill("to/city");
+    await dialog.getByRole("alert").getByText("needs a JSON Pointer").waitFor();
+    await city.fill("/to/city");
+    await amount.getByLabel("Place in the body").fill("/amount");
+    await result.getByText('"city": "Bern"').waitFor();
+    await dialog.getByLabel("Dry run").selectOption("A pasted body");
+    const pasted = dialog.getByLabel("Paste a body");
+    await pasted.fill('{"amount":12345678901234567890}');
+    await dialog.getByText("a number has more digits than JSON numbers keep").waitFor();
+    await pasted.fill('{"amount":6,"to":{"city":"Thun"}}');
+    await result.getByText('"city": "Thun"').waitFor();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const { hook: saved } = await rig.toolgate.manage<{ hook: object }>("inbound_hook.v1.HookService/GetHook", {
+      hookId: hook.id,
+    });
+    expect(saved).toMatchObject({ arguments: { mapping: { pointers: { amount: "/amount", city: "/to/city" } } } });
   });
 });

@@ -1,23 +1,15 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, expectToFit } from "../accessibility.ts";
-import { type ConsoleRig, chromium, startConsole } from "../console-rig.ts";
+import { describeConsole } from "../console-rig.ts";
 import { type Subscribe, type Subscriber, webhookScene } from "./webhook-scene.ts";
 
-if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
-
-describe.skipIf(!chromium)("undelivered events and replays in the console", () => {
-  let rig: ConsoleRig;
+describeConsole("undelivered events and replays in the console", (rig) => {
   let subscribe: Subscribe;
 
   beforeAll(async () => {
-    rig = await startConsole();
     subscribe = await webhookScene(rig);
-  });
-  afterAll(() => rig?.[Symbol.asyncDispose]());
-  afterEach(async () => {
-    expect(rig.problems.splice(0)).toEqual([]);
   });
 
   const rowOf = (page: Page, name: string) =>
@@ -102,7 +94,6 @@ describe.skipIf(!chromium)("undelivered events and replays in the console", () =
     await panel.getByText("This event is no longer undelivered.").waitFor();
     await page.getByText("No match").waitFor();
     expect(eventsOf(arrived("gone"))).toEqual([event, event]);
-    await page.context().close();
   });
 
   test("[OUT-52] [OUT-53] [OUT-57] a replay tells its filter and count first, and each event arrives once, with its own id", async () => {
@@ -148,7 +139,6 @@ describe.skipIf(!chromium)("undelivered events and replays in the console", () =
     const replayed = arrived("missed").slice(before.length);
     expect(eventsOf(replayed)).toEqual(events);
     expect(new Set([...before, ...replayed].map(({ delivery }) => delivery)).size).toBe(4);
-    await page.context().close();
   });
 
   test("[WMGMT] a running replay is followed and cancelled on screen, and what it has not delivered stays undelivered", async () => {
@@ -184,6 +174,5 @@ describe.skipIf(!chromium)("undelivered events and replays in the console", () =
     const delivered = arrived("partly").slice(0, 2);
     for (const event of await undelivered(partly, 2)) expect(eventsOf(delivered)).not.toContain(event);
     expect(new Set(eventsOf(arrived("partly"))).size).toBe(4);
-    await page.context().close();
   });
 });
