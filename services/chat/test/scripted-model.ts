@@ -77,3 +77,11 @@ export function scriptedModel(): ScriptedModel {
     },
   };
 }
+
+/** A script that answers with a text. */
+export function say(text: string): (call: ModelCall) => void {
+  return (call) => {
+    call.text(text);
+    call.finish();
+  };
+}

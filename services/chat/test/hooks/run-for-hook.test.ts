@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { ModelError } from "../../src/models/model.ts";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
 import { assistantRuns } from "../management/clients.ts";
+import { say } from "../scripted-model.ts";
 
 const WRITING = `export default async (_, ctx) => {
   await ctx.writeToSheet("s", "A1", [[1]]);
@@ -17,10 +18,7 @@ beforeAll(async () => {
   await rig.tools.saveTool("write", { description: "Writes.", handler: WRITING });
 });
 beforeEach(() => {
-  rig.model.answer((call) => {
-    call.text("Done.");
-    call.finish();
-  });
+  rig.model.answer(say("Done."));
 });
 afterAll(() => rig[Symbol.asyncDispose]());
 

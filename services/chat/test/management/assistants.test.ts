@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
+import { say } from "../scripted-model.ts";
 import { keepAuditEntries, shortEntries } from "./audit-entries.ts";
 import { type Clients, clientsOf } from "./clients.ts";
 
@@ -24,10 +25,7 @@ test("[CHAT] a workspace has the built-in assistant until it saves its first one
   expect((await assistants.listAssistants({})).assistants).toMatchObject([builtIn]);
   expect((await assistants.getAssistant({ name: "assistant" })).assistant).toMatchObject(builtIn);
   expect((await assistants.listAssistantVersions({ name: "assistant" })).versions).toMatchObject([builtIn]);
-  rig.model.answer((call) => {
-    call.text("Hello.");
-    call.finish();
-  });
+  rig.model.answer(say("Hello."));
   for (const assistant of ["", "assistant"])
     await rig.untilDone(await rig.send(`built-in-${assistant}`, "Hi", { workspaceId, assistant }));
   expect(rig.model.calls.at(-1)?.request.instructions).toMatch(/assistant of this workspace/);
@@ -202,10 +200,7 @@ test("[CHAT] what is not set of the settings stays, and each change is audited",
   const { settings } = await assistants.updateChatSettings({ tokensPerDay: 10n, allowedOrigins: { origins } });
   expect(settings).toMatchObject({ tokensPerDay: 10n, allowedOrigins: origins, tokensToday: 0n });
   await assistants.updateChatSettings({ tokensPerDay: 12n });
-  rig.model.answer((call) => {
-    call.text("ok");
-    call.finish();
-  });
+  rig.model.answer(say("ok"));
   await rig.untilDone(await rig.send("budget", "Hi", { workspaceId }));
   const now = (await assistants.getChatSettings({})).settings;
   expect(now).toMatchObject({ tokensPerDay: 12n, allowedOrigins: origins, tokensToday: 15n });

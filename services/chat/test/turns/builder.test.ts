@@ -3,7 +3,7 @@ import type { ChatEvent } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ChatRig, kindsOf, startChatRig } from "../chat-rig.ts";
 import { assistantRuns, clientsOf } from "../management/clients.ts";
-import type { ModelCall } from "../scripted-model.ts";
+import { type ModelCall, say } from "../scripted-model.ts";
 
 const HANDLER = "export default () => ({ ok: true });";
 const BUILDER = "@builder";
@@ -22,10 +22,6 @@ describe("the builder assistant", () => {
       for (const [tool, args] of calls) answer.callTool(tool, args);
       answer.finish();
     };
-  const say = (text: string) => (answer: ModelCall) => {
-    answer.text(text);
-    answer.finish();
-  };
 
   /** Answers the requests of one turn, one script for each. */
   async function run(chatId: string, scripts: ((call: ModelCall) => void)[], more: object = { assistant: BUILDER }) {

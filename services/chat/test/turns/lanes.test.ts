@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
 import { clientsOf } from "../management/clients.ts";
+import { say } from "../scripted-model.ts";
 
 describe("lanes of turns", () => {
   let rig: ChatRig;
@@ -41,10 +42,7 @@ describe("lanes of turns", () => {
 
   it("[CHAT] turns begin and are answered without a wake-up too, when the broker is down", async () => {
     rig = await startChatRig();
-    rig.model.answer((call) => {
-      call.text("Hello.");
-      call.finish();
-    });
+    rig.model.answer(say("Hello."));
     await rig.tools.nats.stop();
     const { reply } = await clientsOf(rig).chats.sendMessage({ chatId: "no-broker", message: "Hi" });
     expect(reply).toBe("Hello.");

@@ -3,6 +3,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { expect, it } from "vitest";
 import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
+import { say } from "../scripted-model.ts";
 
 const QUIET = { workspaceId: "quiet-workspace", workspace: "quiet" };
 
@@ -73,10 +74,7 @@ it("[NFR] while the queue of one workspace is locked, turns of others start, end
   for (const turn of noisy) expect(await rig.status(turn)).toBe("running");
   await lock.disposeAsync();
   await settled;
-  rig.model.answer((call) => {
-    call.text("Again.");
-    call.finish();
-  });
+  rig.model.answer(say("Again."));
   for (const turn of noisy) await rig.untilDone(turn);
   for (const turn of noisy) expect(await rig.status(turn)).toBe("completed");
 });

@@ -5,6 +5,7 @@ import { readHistoryAfter } from "../../src/store/history.ts";
 import { findReply } from "../../src/store/turns/find.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig } from "../chat-rig.ts";
 import { clientsOf } from "../management/clients.ts";
+import { say } from "../scripted-model.ts";
 import { readAll } from "./read-all.ts";
 
 const TURNS = 60;
@@ -91,10 +92,7 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   expect(await rig.history(chat)).toEqual([]);
   expect(await readHistoryAfter(rig.pool, chat, { after: 0, limit: 10, maxBytes: 1_000 })).toEqual([]);
   expect(await findReply(rig.pool, last)).toBe("");
-  rig.model.answer((call) => {
-    call.text("Hello.");
-    call.finish();
-  });
+  rig.model.answer(say("Hello."));
   await rig.start(["worker"]);
   const next = await rig.send("hidden", "Hi", { owner: "manager" });
   await rig.untilDone(next);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { deleteOldTurns } from "../../src/store/retention.ts";
 import { type ChatRig, startChatRig, streamedText } from "../chat-rig.ts";
 import { clientsOf } from "../management/clients.ts";
+import { say } from "../scripted-model.ts";
 import { readAll } from "./read-all.ts";
 
 let rig: ChatRig;
@@ -12,10 +13,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]());
 
 it("[CHAT-26] turns that ended long ago are deleted, with their calls; messages and turns that run stay", async () => {
-  rig.model.answer((call) => {
-    call.text("Hello.");
-    call.finish();
-  });
+  rig.model.answer(say("Hello."));
   const old = await rig.send("old", "Hi");
   await rig.untilDone(old);
   rig.model.answer(undefined);

@@ -3,6 +3,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ChatRig, expectDense, kindsOf, startChatRig, streamedText } from "../chat-rig.ts";
 import { clientsOf } from "../management/clients.ts";
+import { say } from "../scripted-model.ts";
 
 describe("stopping and resetting", () => {
   let rig: ChatRig;
@@ -73,10 +74,7 @@ describe("stopping and resetting", () => {
     expect(await idle.turns.stop(idle.request("unclaimed", ""))).toBe(true);
     expect([await idle.status(turn), await idle.status(next)]).toEqual(["stopped", "ready"]);
     await late;
-    idle.model.answer((call) => {
-      call.text("Fine.");
-      call.finish();
-    });
+    idle.model.answer(say("Fine."));
     await idle.start(["worker"]);
     await idle.untilDone(next);
     const events = await idle.events(turn.chat);
@@ -87,10 +85,7 @@ describe("stopping and resetting", () => {
   });
 
   it("[CHAT-31] [CHAT-32] reset clears the history and keeps the id usable; event ids continue", async () => {
-    rig.model.answer((call) => {
-      call.text("Hello.");
-      call.finish();
-    });
+    rig.model.answer(say("Hello."));
     const turn = await rig.send("reset", "secret words", { clientMessageId: "m-1" });
     await rig.untilDone(turn);
     await rig.turns.reset(rig.request("reset", ""));

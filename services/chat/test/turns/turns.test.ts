@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ModelError } from "../../src/models/model.ts";
 import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig, started, streamedText } from "../chat-rig.ts";
+import { say } from "../scripted-model.ts";
 
 describe("turns", () => {
   let rig: ChatRig;
@@ -34,10 +35,7 @@ describe("turns", () => {
   });
 
   it("[CHAT] the same client message starts one turn, also when it is sent many times simultaneously", async () => {
-    rig.model.answer((call) => {
-      call.text("Once.");
-      call.finish();
-    });
+    rig.model.answer(say("Once."));
     const request = rig.request("twice", "Hi", { clientMessageId: "m-1" });
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => rig.turns.start(request)));
     expect(new Set(outcomes.map((outcome) => started(outcome).id)).size).toBe(1);
@@ -82,10 +80,7 @@ describe("turns", () => {
   });
 
   it("[CHAT] a chat belongs to the user who created it", async () => {
-    rig.model.answer((call) => {
-      call.text("Mine.");
-      call.finish();
-    });
+    rig.model.answer(say("Mine."));
     const turn = await rig.send("owned", "Hi");
     await rig.untilDone(turn);
     const other = rig.request("owned", "Hi", { owner: "somebody-else", userId: "somebody-else" });
@@ -103,10 +98,7 @@ describe("turns", () => {
   });
 
   it("[CHAT-55] the model sees the last 50 messages, the new one included", async () => {
-    rig.model.answer((call) => {
-      call.text("ok");
-      call.finish();
-    });
+    rig.model.answer(say("ok"));
     const first = await rig.send("long", "The first");
     await rig.untilDone(first);
     await rig.pool.query("update chat.chat set last_event_id = 100 where id = $1", [first.chat]);
@@ -124,10 +116,7 @@ describe("turns", () => {
 
   it("[CHAT-39] suggestions come in one event before done, and only after an answer", async () => {
     await rig.saveAssistant("suggesting", { suggestions: ["More", "Less"] });
-    rig.model.answer((call) => {
-      call.text("ok");
-      call.finish();
-    });
+    rig.model.answer(say("ok"));
     const turn = await rig.send("suggest", "Hi", { assistant: "suggesting" });
     await rig.untilDone(turn);
     const events = await rig.events(turn.chat);
