@@ -7,8 +7,6 @@ export type BodyMistake =
   | "surrounding-space"
   | "other-body";
 
-/** Larger bodies, in bytes, are not tried as rewritten JSON. */
-const MAX_JSON_BYTES = 256 * 1024;
 const NEWLINE = Buffer.from("\n");
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -33,9 +31,7 @@ export function changedBodies(body: Buffer): { mistake: BodyMistake; body: Buffe
   if (isLatin1(text)) add("encoding", Buffer.from(text, "latin1"));
   add("surrounding-space", Buffer.from(text.trim(), "utf8"));
   add("surrounding-space", Buffer.concat([BYTE_ORDER_MARK, body]));
-  for (const rewritten of body.length <= MAX_JSON_BYTES ? rewrittenJson(text) : []) {
-    add("body-reserialised", Buffer.from(rewritten, "utf8"));
-  }
+  for (const rewritten of rewrittenJson(text)) add("body-reserialised", Buffer.from(rewritten, "utf8"));
   return [...found.values()];
 }
 

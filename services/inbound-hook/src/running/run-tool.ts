@@ -1,13 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type Call, MAX_MESSAGE_BYTES, neverSent } from "@toolgate/call-stream/call";
+import { type Call, neverSent } from "@toolgate/call-stream/call";
 import {
   type InvalidArguments,
   type RunRequest,
   RunRequestSchema,
   type RunResponse,
 } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { TOO_LARGE } from "../domain/arguments/mapping.ts";
 import { loggedError, loggedJson } from "../domain/log/logged-json.ts";
 import { failed, type RunEnd, type RunTarget, type TargetInput } from "./run-target.ts";
 
@@ -19,18 +18,13 @@ interface ToolDependencies {
 
 /** Longer than the longest timeout of a tool, so that the tool's own timeout ends the run. */
 const TIMEOUT_MS = 75_000;
-/** Leaves room for the rest of the request. */
-const MAX_ARGS_BYTES = MAX_MESSAGE_BYTES - 64 * 1024;
 
 /** [IN-58] Runs tools. tool-runner checks the release, drops undeclared arguments, and validates the others. */
 export function createRunTool({ run, redact, onError }: ToolDependencies): RunTarget {
   return async (input) => {
-    const body = Buffer.from(`{"args":${input.argsJson}}`);
-    // A larger request cannot be sent, not even later.
-    if (body.length > MAX_ARGS_BYTES) return failed(TOO_LARGE);
     let response: RunResponse;
     try {
-      response = await run(requestFor(input, body), { timeoutMs: TIMEOUT_MS });
+      response = await run(requestFor(input), { timeoutMs: TIMEOUT_MS });
     } catch (error) {
       onError(error);
       return endOfFailedCall(error);
@@ -54,13 +48,13 @@ export function createRunTool({ run, redact, onError }: ToolDependencies): RunTa
   };
 }
 
-function requestFor({ deliveryId, createdAt, workspaceId, run, isForm }: TargetInput, body: Uint8Array): RunRequest {
+function requestFor({ deliveryId, createdAt, workspaceId, run, argsJson, isForm }: TargetInput): RunRequest {
   const { hook } = run;
   return create(RunRequestSchema, {
     workspaceId,
     workspace: hook.workspace,
     tool: hook.target,
-    body,
+    body: Buffer.from(`{"args":${argsJson}}`),
     caller: {
       case: "hook",
       // [IN-67]

@@ -1,7 +1,6 @@
 /** [IN-12] At most this many bytes of the arguments, the result or the reply are logged. */
 export const MAX_LOGGED_BYTES = 65_536;
 
-const MAX_UTF8_BYTES_PER_CHARACTER = 3;
 const MAX_ERROR_CHARACTERS = 2_000;
 
 /** A value's JSON text, redacted, or only its length if it is too long for the log. */
@@ -33,8 +32,7 @@ function storableText(text: string): string {
 }
 
 function isTooLong(text: string): boolean {
-  if (text.length > MAX_LOGGED_BYTES) return true;
-  return text.length * MAX_UTF8_BYTES_PER_CHARACTER > MAX_LOGGED_BYTES && Buffer.byteLength(text) > MAX_LOGGED_BYTES;
+  return Buffer.byteLength(text) > MAX_LOGGED_BYTES;
 }
 
 function lengthOnly(json: string): string {
