@@ -2,7 +2,14 @@ import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/proto
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { callStreamInFlight } from "@toolgate/telemetry/instruments";
-import { type Call, DEFAULT_MAX_IN_FLIGHT, MAX_MESSAGE_BYTES, neverSentError, refusalOf } from "./call.ts";
+import {
+  type Call,
+  type CallOptions,
+  DEFAULT_MAX_IN_FLIGHT,
+  MAX_MESSAGE_BYTES,
+  neverSentError,
+  refusalOf,
+} from "./call.ts";
 import { StreamCaller } from "./caller.ts";
 import { StreamPool, type StreamPoolOptions } from "./stream-pool.ts";
 
@@ -51,12 +58,14 @@ export function createCallStream<I extends DescMessage, O extends DescMessage>(
     waiting.delete(caller);
   }
 
-  async function call(request: MessageShape<I>, callOptions: Parameters<Call<unknown, unknown>>[1]) {
-    if (closed) throw neverSentError("the client is closed", Code.Unavailable);
+  function call(request: MessageShape<I>, callOptions: CallOptions): Promise<MessageShape<O>> {
+    if (closed) return Promise.reject(neverSentError("the client is closed", Code.Unavailable));
     const refusal = refusalOf(callOptions, open.size, maxInFlight);
-    if (refusal) throw refusal;
+    if (refusal) return Promise.reject(refusal);
     const bytes = toBinary(method.input, request);
-    if (bytes.byteLength > MAX_MESSAGE_BYTES) throw neverSentError("the request is too large", Code.ResourceExhausted);
+    if (bytes.byteLength > MAX_MESSAGE_BYTES) {
+      return Promise.reject(neverSentError("the request is too large", Code.ResourceExhausted));
+    }
     const caller: Caller = new StreamCaller(bytes, callOptions, forget);
     open.add(caller);
     const stream = pool.choose();

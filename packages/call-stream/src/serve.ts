@@ -8,7 +8,7 @@ interface ServeOptions<I extends DescMessage, O extends DescMessage> {
   /** The unary RPC whose messages travel in the frames. */
   readonly method: DescMethodUnary<I, O>;
   readonly handler: CallHandler<MessageShape<I>, MessageShape<O>>;
-  readonly limits: Partial<ServeLimits>;
+  readonly limits?: Partial<ServeLimits>;
   /** Called with failures that callers see only as an opaque `internal`. */
   readonly onError: ErrorListener;
   /**
@@ -21,7 +21,6 @@ interface ServeOptions<I extends DescMessage, O extends DescMessage> {
 
 const LIMITS: ServeLimits = {
   maxInFlight: DEFAULT_MAX_IN_FLIGHT,
-  maxTimeoutMs: 600_000,
   drainGraceMs: 2_000,
   // A stream's caller is checked when it opens: who opened one with a stolen credential, which is valid for a minute, cannot
   // keep it.
@@ -40,8 +39,7 @@ interface ServedCalls {
 }
 
 /**
- * Serves many calls per stream: each has its own deadline and cancellation, replies leave in any order, batched per
- * turn of the event loop. A stream opens with an empty batch, which tells the client that it is up.
+ * Serves many calls per stream: each can be cancelled, replies leave in any order, batched per turn of the event loop. A stream opens with an empty batch, which tells the client that it is up.
  */
 export function serveCalls<I extends DescMessage, O extends DescMessage>({
   limits,

@@ -10,7 +10,6 @@ import {
   type CallContext,
   type CallHandler,
   callerGone,
-  deadlineExceeded,
   type ErrorListener,
   MAX_MESSAGE_BYTES,
   publicError,
@@ -22,8 +21,6 @@ import { observeRpc } from "./measure.ts";
 export interface ServeLimits {
   /** Handlers running at a time; further calls fail with `resource_exhausted`. */
   readonly maxInFlight: number;
-  /** Upper bound of every call's deadline. */
-  readonly maxTimeoutMs: number;
   /** For this long after a drain has begun, calls already in transit are still accepted. */
   readonly drainGraceMs: number;
   /** After this time a stream takes no more calls; its client opens another. */
@@ -39,12 +36,6 @@ interface ServedStreamOptions<I extends DescMessage, O extends DescMessage> exte
 
 type Reply = ReplyBatch["replies"][number];
 
-/** The handler's side of one call. */
-interface ServedCall {
-  readonly gone: AbortController;
-  readonly timer: NodeJS.Timeout;
-}
-
 /** The server's side of one stream. `context`: its signal aborts when the stream ends, for any reason. */
 export class ServedStream<I extends DescMessage, O extends DescMessage> {
   readonly #options: ServedStreamOptions<I, O>;
@@ -54,7 +45,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   #unsent: Reply[] = [];
   #isGoingAway = false;
   /** Calls whose callers wait for a reply. */
-  readonly #open = new Map<number, ServedCall>();
+  readonly #open = new Map<number, AbortController>();
   /** Handlers that have not returned, including those of expired or cancelled calls. */
   #running = 0;
   #hasAllCalls = false;
@@ -90,21 +81,20 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
         const scope = { requestId: isRequestId(sent.requestId) ? sent.requestId : "", span: spanOf(sent) };
         runForRequest(scope, () => this.#begin(sent));
       }
-      for (const id of cancelled) this.#end(id)?.gone.abort(callerGone());
+      // Also those whose time is up: clients watch the deadlines of their calls.
+      for (const id of cancelled) this.#end(id)?.abort(callerGone());
     }
     this.#hasAllCalls = true;
     this.#endIfDone();
   }
 
-  #begin({ id, request, timeoutMs }: CallBatch["calls"][number]): void {
-    const { maxInFlight, maxTimeoutMs } = this.#options;
-    if (this.#running >= maxInFlight) {
+  #begin({ id, request }: CallBatch["calls"][number]): void {
+    if (this.#running >= this.#options.maxInFlight) {
       this.#refuse(id, new ConnectError("too many calls in flight", Code.ResourceExhausted));
       return;
     }
     const gone = new AbortController();
-    const timer = setTimeout(() => this.#expire(id), Math.min(timeoutMs || maxTimeoutMs, maxTimeoutMs));
-    this.#open.set(id, { gone, timer });
+    this.#open.set(id, gone);
     void this.#run(id, gone, request);
   }
 
@@ -162,20 +152,12 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
     return { $typeName: "toolgate.call_stream.v1.ReplyBatch", replies, goingAway };
   }
 
-  #expire(id: number): void {
-    const call = this.#open.get(id);
-    const error = deadlineExceeded();
-    this.#refuse(id, error);
-    call?.gone.abort(error);
-  }
-
   /** Nobody waits for the call any more. */
-  #end(id: number): ServedCall | undefined {
-    const call = this.#open.get(id);
-    clearTimeout(call?.timer);
+  #end(id: number): AbortController | undefined {
+    const gone = this.#open.get(id);
     this.#open.delete(id);
     this.#endIfDone();
-    return call;
+    return gone;
   }
 
   #drain(): void {
@@ -195,7 +177,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   #close(): void {
     clearTimeout(this.#graceTimer);
     const reason = new ConnectError("the stream has ended", Code.Canceled);
-    for (const id of this.#open.keys()) this.#end(id)?.gone.abort(reason);
+    for (const id of this.#open.keys()) this.#end(id)?.abort(reason);
     this.#unsent = [];
     this.#batches.end();
   }

@@ -15,7 +15,7 @@ export interface StreamPoolOptions<O> {
   readonly decode: (response: Uint8Array) => O;
   /** A stream has come up. */
   readonly onUp: () => void;
-  /** Why a stream was lost, or a lookup of the addresses failed, for the log. The pool tries again. */
+  /** Why there is no stream any more, once for each reason, or a lookup of the addresses failed. The pool tries again. */
   readonly onError: ErrorListener;
   /** Time between two lookups while nothing is missing. */
   readonly lookEveryMs?: number;
@@ -27,11 +27,13 @@ interface Link<O> {
   /** The newest one, until it takes no more calls. */
   connection?: StreamConnection<O> | undefined;
   hasBeenUp: boolean;
+  /** Why there is no stream, if that has been reported. */
+  reported?: string | undefined;
 }
 
 const LOOK_EVERY_MS = 5_000;
 /** Time between two attempts to open a stream. */
-const RETRY_AFTER_MS = 200;
+const RETRY_AFTER_MS = 500;
 /** A process that has not been up so far may be starting for this long: nothing is wrong until then. */
 const START_MS = 30_000;
 /** How long a closing client waits for a server to end an idle stream cleanly. */
@@ -113,6 +115,7 @@ export class StreamPool<O> {
       onUp: () => {
         callStreamsOpened.add(1, { rpc: this.rpc });
         link.hasBeenUp = true;
+        link.reported = undefined;
         this.#ready.push(connection);
         this.#options.onUp();
       },
@@ -135,6 +138,8 @@ export class StreamPool<O> {
     callStreamsLost.add(1, { rpc: this.rpc });
     const isStarting = !link.hasBeenUp && performance.now() - link.sinceMs < START_MS;
     if (isStarting && error.rawMessage.includes("ECONNREFUSED")) return;
+    if (link.reported === error.rawMessage) return;
+    link.reported = error.rawMessage;
     const message = `call stream to ${address}: ${error.rawMessage}`;
     this.#options.onError(new ConnectError(message, error.code, undefined, undefined, error));
   }

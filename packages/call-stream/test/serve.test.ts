@@ -51,15 +51,6 @@ test("a server refuses the calls above its limit, counting handlers that still r
   expect(Object.fromEntries(outcomes(replies))).toEqual(expected);
 });
 
-test("a server has its own upper limit on deadlines, also for calls without one", async () => {
-  await using server = await startVerifyServer(() => new Promise(() => undefined), { limits: { maxTimeoutMs: 30 } });
-  const replies = await exchange(server.address, async function* () {
-    yield batch([1], "long", 86_400_000);
-    yield batch([2], "none", 0);
-  });
-  expect(Object.fromEntries(outcomes(replies))).toEqual({ 1: "DeadlineExceeded", 2: "DeadlineExceeded" });
-});
-
 test("a request that cannot be decoded fails no other call", async () => {
   await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
   const bad = create(CallBatchSchema, { calls: [{ id: 9, request: Uint8Array.of(0xff, 0xff), timeoutMs: LONG_MS }] });

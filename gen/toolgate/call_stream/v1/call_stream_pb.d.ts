@@ -55,7 +55,7 @@ export declare type Call = Message<"toolgate.call_stream.v1.Call"> & {
   request: Uint8Array;
 
   /**
-   * Milliseconds that the caller is willing to wait; after that the server aborts the call.
+   * Milliseconds that the caller is willing to wait; after that the client cancels the call.
    *
    * @generated from field: uint32 timeout_ms = 3;
    */

@@ -46,8 +46,7 @@ export function hotCallStreams(
 ): HotCallStreams {
   const streams = hotCallsOf(name, service).map(({ method, stream, timeoutMs, handler }) => {
     const onError = (error: unknown) => log.error({ err: error, rpc: rpcName(method) }, "hot call failed unexpectedly");
-    const limits = { maxTimeoutMs: timeoutMs };
-    return { stream, timeoutMs, calls: serveCalls({ method, handler, limits, drainSignal, onError }) };
+    return { stream, timeoutMs, calls: serveCalls({ method, handler, drainSignal, onError }) };
   });
   return {
     routes(router) {

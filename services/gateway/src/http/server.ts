@@ -32,6 +32,7 @@ import { eventTypeRoutes } from "./webhooks/event-type-routes.ts";
 
 /** Connections beyond these are closed immediately. */
 const MAX_CONNECTIONS = 20_000;
+const PLUGIN_TIMEOUT_MS = 120_000;
 /** How often the server checks for requests that take too long. */
 const SLOW_CHECK_MS = 5_000;
 /** Longer than the idle timeout of common proxies, so that the proxy closes a connection first. */
@@ -67,6 +68,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     genReqId: (request) => requestIdOf(request, isTrusted),
     exposeHeadRoutes: false,
+    // Reading the console's files takes long on a busy machine.
+    pluginTimeout: PLUGIN_TIMEOUT_MS,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     // Requests on open connections still get a response while the server closes.
