@@ -1,11 +1,8 @@
-/** JSON text. A long one comes in parts, because making and freeing texts of megabytes holds everything else up. */
-export type HostResult = string | readonly string[];
-
 /**
  * Carries out a host call. `argsJson` is a JSON array of the arguments; the result is JSON. A rejection becomes an
  * Error in the tool with the same `message`, `name` and `code`. The signal aborts when the run ends.
  */
-export type HostCall = (name: string, argsJson: string, signal: AbortSignal) => Promise<HostResult>;
+export type HostCall = (name: string, argsJson: string, signal: AbortSignal) => Promise<string>;
 
 export type SandboxLog = { warn: (fields: Record<string, unknown>, message: string) => void };
 

@@ -14,10 +14,3 @@ test("[RO-8] tools send email if SMTP_URL and MAIL_FROM are set; setting only on
   expect(readConfig({ ...ENV, ...mail }).mail).toEqual({ smtpUrl: mail.SMTP_URL, from: mail.MAIL_FROM });
   expect(() => readConfig({ ...ENV, SMTP_URL: mail.SMTP_URL })).toThrow(/MAIL_FROM is missing/);
 });
-
-test("[SSRF] exceptions for development are refused in production", () => {
-  for (const exception of [{ ALLOWED_TARGETS: "127.0.0.1" }, { TARGET_CA_FILE: "ca.pem" }]) {
-    expect(() => readConfig({ ...ENV, ...exception })).toThrow(/refused in production/);
-    expect(() => readConfig({ ...ENV, ...exception, NODE_ENV: "development" })).not.toThrow();
-  }
-});

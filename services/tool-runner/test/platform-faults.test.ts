@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fromBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testRedis } from "@toolgate/testbed/servers";
@@ -24,27 +23,6 @@ test("[TOOL-21] a deletion whose epoch could not be raised says so, and repeatin
   await redis.restart();
   await eventually(async () => (await codeOf(runner.tools.deleteTool({ name: "gone" }))) === Code.NotFound);
   expect((await runner.call({ tool: "gone" })).outcome.case).toBe("unavailable");
-});
-
-test("[EXPO-4] a confirmation whose epoch could not be raised says so, and the epoch is raised although it cannot be repeated", async () => {
-  await using redis = await testRedis();
-  await using runner = await startToolRunnerRig({ config: { redisUrl: redis.url } });
-  // It takes no writes while it lacks a replica.
-  const admin = connectRedis({ url: redis.url, name: "admin", onError: () => {} });
-  await using _ = { [Symbol.asyncDispose]: async () => admin.disconnect() };
-  await untilReady(admin, 20_000);
-  await runner.saveTool("opened", { handler: "export default () => ({});" });
-  const { workspaceId } = runner;
-  const userId = randomUUID();
-  const change = { tool: "opened", changes: { external_api: true } };
-  const { proposalId } = await runner.proposals.createProposal({ workspaceId, userId, chatId: "c", ...change });
-  const { proposals } = runner.as("manager", undefined, userId);
-  const before = await runner.currentEpoch();
-  await admin.config("SET", "min-replicas-to-write", 1);
-  expect(await codeOf(proposals.confirmProposal({ proposalId }))).toBe(Code.Unavailable);
-  await admin.config("SET", "min-replicas-to-write", 0);
-  expect(await codeOf(proposals.confirmProposal({ proposalId }))).toBe(Code.Aborted);
-  await eventually(async () => (await runner.currentEpoch()) > before);
 });
 
 test("[ERR-17] [ERR-19] a platform failure in a host call is shown in the log, not to the tool", async () => {

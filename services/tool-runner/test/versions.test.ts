@@ -103,8 +103,7 @@ describe("versions of a tool", () => {
       handler: "export default () => new Promise(() => {});",
     });
     expect((await runner.call({ tool: "timed" })).outcome.case).toBe("toolFailed");
-    for (const max_result_bytes of [0, 1.5, "1", 1024 * 1024 + 1]) {
-      await expect(runner.saveTool("sized", { ...sized, max_result_bytes })).rejects.toThrow(/max_result_bytes/);
-    }
+    const tooLarge = runner.saveTool("sized", { ...sized, max_result_bytes: 1024 * 1024 + 1 });
+    await expect(tooLarge).rejects.toThrow(/max_result_bytes/);
   });
 });

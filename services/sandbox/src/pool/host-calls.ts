@@ -21,11 +21,9 @@ export async function serveHostCall(
     run.hostCallsAbort ??= new AbortController();
     const { signal } = run.hostCallsAbort;
     const result = await run.inRequest(() => run.request.onHostCall(name, argsJson, signal));
-    const parts = typeof result === "string" ? [result] : result;
-    const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-    if (bytes > Math.min(settings.hostResultBytes, MAX_MESSAGE_CHARS))
+    if (Buffer.byteLength(result) > Math.min(settings.hostResultBytes, MAX_MESSAGE_CHARS))
       throw new RangeError(`The result of ${name} is too large`);
-    if (run.state !== "ended") run.child?.resolve(run, callId, parts.flatMap(inParts));
+    if (run.state !== "ended") run.child?.resolve(run, callId, inParts(result));
   } catch (error) {
     if (run.state === "ended") return;
     const { message, name: kind, code } = (error ?? {}) as Record<string, unknown>;

@@ -33,13 +33,9 @@ export function completedData({ error, args, result, ...run }: CompletedRun): st
   };
   const json = JSON.stringify(data);
   // What is a little too large with its envelope, outbound-webhook truncates, which knows the envelope.
-  return fits(json, MAX_EVENT_BYTES) ? json : JSON.stringify({ ...data, args: null, result: null, truncated: true });
-}
-
-const MAX_UTF8_BYTES_PER_CHAR = 3;
-
-function fits(json: string, maxBytes: number): boolean {
-  return json.length * MAX_UTF8_BYTES_PER_CHAR <= maxBytes || Buffer.byteLength(json) <= maxBytes;
+  return Buffer.byteLength(json) <= MAX_EVENT_BYTES
+    ? json
+    : JSON.stringify({ ...data, args: null, result: null, truncated: true });
 }
 
 const CUSTOM_NAME = /^[a-z0-9._-]{1,60}$/;
@@ -54,7 +50,7 @@ export function customEventViolation(name: unknown, data: unknown): string | und
   if (isDeeperThan(data, MAX_DATA_LEVELS)) {
     return `the event data must not be nested more than ${MAX_DATA_LEVELS} levels deep`;
   }
-  return fits(JSON.stringify(data), MAX_DATA_BYTES)
+  return Buffer.byteLength(JSON.stringify(data)) <= MAX_DATA_BYTES
     ? undefined
     : `the event data must not exceed ${MAX_DATA_BYTES} bytes`;
 }

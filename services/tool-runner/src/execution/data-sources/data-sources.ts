@@ -43,19 +43,6 @@ export function createDataSources(deps: { pool: Pool; secretBox: SecretBox; find
     });
   }
 
-  function poolAt(key: string, make: () => Promise<ForeignPool>): Promise<ForeignPool> {
-    const known = pools.get(key);
-    if (known) return known;
-    const pool = make();
-    pools.set(key, pool);
-    pool.catch(() => forgetPool(key, pool));
-    return pool;
-  }
-
-  function forgetPool(key: string, pool: Promise<ForeignPool>): void {
-    if (pools.peek(key) === pool) pools.delete(key);
-  }
-
   return {
     /** Runs one statement until its time is up or the signal aborts. Rejects with a ToolError. */
     async run(
@@ -71,12 +58,14 @@ export function createDataSources(deps: { pool: Pool; secretBox: SecretBox; find
       if (!sealed) throw new ToolError("NO_DATA_SOURCE", "the workspace has no data source");
       const key = `${workspaceId}/${sealed.toString("base64")}`;
       return withinTime(statement.timeoutMs, runSignal, async (signal) => {
-        const pool = poolAt(key, () => open(workspaceId, sealed));
+        const pool = pools.get(key) ?? open(workspaceId, sealed);
+        pools.set(key, pool);
         try {
           return await runStatement(await pool, statement, signal);
         } catch (error) {
-          // The host name may have another address by now.
-          if (error instanceof ToolError && error.code === "DATA_SOURCE") forgetPool(key, pool);
+          // It could not be opened, or the host name may have another address by now.
+          const isUnusable = !(error instanceof ToolError) || error.code === "DATA_SOURCE";
+          if (isUnusable && pools.peek(key) === pool) pools.delete(key);
           throw error;
         }
       });
