@@ -39,7 +39,8 @@ interface ServedCalls {
 }
 
 /**
- * Serves many calls per stream: each can be cancelled, replies leave in any order, batched per turn of the event loop. A stream opens with an empty batch, which tells the client that it is up.
+ * Serves many calls per stream: each can be cancelled, replies leave in any order, batched per turn of the event loop.
+ * A stream opens with an empty batch, which tells the client that it is up.
  */
 export function serveCalls<I extends DescMessage, O extends DescMessage>({
   limits,
