@@ -7,10 +7,12 @@ import { ask, failureOf, responseTo, verifyClient } from "./verify-client.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
 const LONG_MS = 20_000;
+/** Longer than a process takes to start on a busy machine. */
+const START_MS = 300_000;
 
 test("a killed server fails its open calls as unavailable, and calls work again when it is back", async () => {
   await using server = await spawnServer();
-  await using client = verifyClient(() => [server.address]);
+  await using client = verifyClient(() => [server.address], { maxWaitMs: START_MS });
   await client.call(ask("up"), { timeoutMs: LONG_MS });
   const open = [...Array(20)].map(() => failureOf(client.call(ask("hang"), { timeoutMs: LONG_MS })));
   await client.call(ask("the open calls have left"), { timeoutMs: LONG_MS });
@@ -18,7 +20,7 @@ test("a killed server fails its open calls as unavailable, and calls work again 
   for (const error of await Promise.all(open)) {
     expect([error.code, error.rawMessage, neverSent(error)]).toEqual([Code.Unavailable, "the stream was lost", false]);
   }
-  const waiting = client.call(ask("waits"), { timeoutMs: LONG_MS });
+  const waiting = client.call(ask("waits"), { timeoutMs: START_MS });
   await using next = await spawnServer(server.port);
   expect((await waiting).key?.workspace).toBe(`${next.child.pid}`);
 });
