@@ -35,7 +35,6 @@ describeConsole("assistants in the console", (rig) => {
     await dialog.getByLabel("Name").fill("no spaces");
     await dialog.getByRole("button", { name: "Create assistant" }).click();
     await dialog.getByRole("alert").waitFor();
-    await expectAccessible(page);
     await dialog.getByLabel("Name").fill("orders");
     await dialog.getByLabel("Instructions").fill("You answer questions about orders.");
     await dialog.getByRole("button", { name: "Create assistant" }).click();
@@ -87,7 +86,6 @@ describeConsole("assistants in the console", (rig) => {
     const question = page.getByRole("dialog", { name: "Open hooked to callers outside?" });
     await question.getByText("No hook runs hooked yet.").waitFor();
     await question.getByText("It may call these tools, and they may only read:").waitFor();
-    await expectAccessible(page);
     await question.getByRole("button", { name: "Cancel" }).click();
     expect((await saved("hooked")).version).toBe(1);
     await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -100,7 +98,6 @@ describeConsole("assistants in the console", (rig) => {
     await page.getByRole("row", { name: /Version 2/ }).click();
     const panel = page.getByRole("complementary", { name: "Version 2" });
     await panel.getByRole("region", { name: "Differences" }).getByText('"inbound_hook": true').waitFor();
-    await expectAccessible(page);
     await panel.getByRole("button", { name: "Restore" }).click();
     await question.getByRole("button", { name: "Save and open it" }).click();
     await page.getByRole("row", { name: /Version 4.*Current/ }).waitFor();

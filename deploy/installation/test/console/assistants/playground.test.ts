@@ -29,7 +29,6 @@ describeConsole("the playground", (rig) => {
 
   test("[CHAT] an answer streams with the tools that run, and after a reload in the middle of it the rest arrives", async () => {
     const page = await rig.open(PATH);
-    await expectAccessible(page);
     await send(page, "greet Ada and tell a story");
     const card = page.getByRole("group").filter({ hasText: "greet" });
     await card.getByText("done").waitFor();

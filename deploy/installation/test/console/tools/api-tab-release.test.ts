@@ -49,7 +49,6 @@ describeConsole("the API tab of a tool that keys cannot call", (rig) => {
     const card = await propose(page, "closed");
     await card.getByText("1 key may call closed from the internet, and it may only read.").waitFor();
     expect(await card.getByRole("listitem").allInnerTexts()).toEqual(["Released for API keys (external_api)", "Acme"]);
-    await expectAccessible(page);
     expect((await toolgate.call("closed", secret, { amount: 5 })).status).toBe(403);
     await card.getByRole("button", { name: "Save and open it" }).click();
     await card.getByText("saved as version 3").waitFor();
@@ -58,19 +57,6 @@ describeConsole("the API tab of a tool that keys cannot call", (rig) => {
       name: "closed",
     });
     expect(tool.definition).toEqual({ ...ORDER, external_api: true });
-  });
-
-  test("[BLD-29] a tool that somebody else saved meanwhile is not released unseen", async () => {
-    const page = await openTab(rig, "public");
-    const card = await propose(page, "public");
-    await rig.toolgate.saveTool("public", { handler: ECHO });
-    await card.getByRole("button", { name: "Save and open it" }).click();
-    await card.getByText("The tool was changed after this was proposed.").waitFor();
-    expect(await card.getByRole("button").count()).toBe(0);
-    const { tool } = await rig.toolgate.manage<{ tool: { version: number } }>("tool_runner.v1.ToolService/GetTool", {
-      name: "public",
-    });
-    expect(tool.version).toBe(2);
   });
 
   test("[BLD-30] a release that is not exactly true is said to have no effect, and can be corrected", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectAccessible, expectToFit } from "../accessibility.ts";
+import { expectAccessible } from "../accessibility.ts";
 import { describeConsole } from "../console-rig.ts";
 import { description, flags, handler, openEditor, save, saveButton, saved } from "./tools-rig.ts";
 
@@ -60,8 +60,6 @@ describeConsole("tools in the console", (rig) => {
     expect(await row("list_ask").innerText()).toContain("Query");
     await row("list_late").getByText("released: no effect").waitFor();
     expect(await row("list_open").innerText()).toMatch(/Handler\s+released\s+writes/);
-    await expectAccessible(page);
-    await expectToFit(page);
     await page.getByLabel("Flag").selectOption("external_api");
     await row("list_ask").waitFor({ state: "detached" });
     await page.getByLabel("Kind").selectOption("handler");

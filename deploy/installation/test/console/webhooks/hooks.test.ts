@@ -81,14 +81,7 @@ describeConsole("hooks in the console", (rig) => {
     const page = await rig.open("/webhooks/hooks");
     let dialog = await choose(page, /^GitHub/, "Repository");
     await dialog.getByRole("button", { name: "Create hook" }).click();
-    const chosen = await storeSecret(dialog, "Hook created");
-    expect(chosen).toMatch(/^[0-9a-f]{64}$/);
-    await panelOf(page, "Repository").getByRole("button", { name: "Rotate secret" }).click();
-    await dialog.getByRole("button", { name: "Rotate secret" }).click();
-    const rotated = await storeSecret(dialog, "Secret rotated");
-    expect(rotated).toMatch(/^[0-9a-f]{64}$/);
-    expect(rotated).not.toBe(chosen);
-
+    expect(await storeSecret(dialog, "Hook created")).toMatch(/^[0-9a-f]{64}$/);
     dialog = await choose(page, /^Stripe/, "Payments");
     await dialog.getByRole("button", { name: "Create hook" }).click();
     const url = await dialog.getByLabel("URL").inputValue();
