@@ -23,4 +23,4 @@ test("while every role is stopped, replaced and scaled, no call fails, no delive
     await cluster.scale(WORKER, replicas, THIS);
   }
   expect(await countDamage(rig, work)).toEqual(NO_DAMAGE);
-}, 900_000);
+}, 1_200_000);

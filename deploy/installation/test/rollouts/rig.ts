@@ -24,6 +24,8 @@ import { prepareWork, type Work } from "./work.ts";
 
 /** This source tree. */
 export const THIS: Version = { name: "this version", root: fileURLToPath(new URL("../../../../", import.meta.url)) };
+/** With two of every role, no call fails: docs/kubernetes.md. */
+const REPLICAS = 2;
 const GATEWAY_PORT = 8080;
 /** Room for the load of one workspace. */
 const SETTINGS = {
@@ -52,15 +54,13 @@ export interface Rig extends AsyncDisposable {
 interface RigSettings {
   /** Of all roles. */
   version?: Version;
-  /** Of every role; two by default. */
-  replicas?: number;
   /** Further environment of all processes. */
   env?: Record<string, string>;
   log?: (line: string) => void;
 }
 
 export async function openRig(settings: RigSettings = {}): Promise<Rig> {
-  const { version = THIS, replicas = 2 } = settings;
+  const { version = THIS } = settings;
   await using resources = new AsyncDisposableStack();
   const dataDir = await temporaryFolder();
   const [nats, redis, receiver] = await Promise.all([testNats(), testRedis(), startReceiver({ tls: true })]);
@@ -90,7 +90,7 @@ export async function openRig(settings: RigSettings = {}): Promise<Rig> {
   });
   const logins = loginsAt({ nats: nats.urls, redis: redis.urls, postgres: roleUrls(database.url, passwords) });
   const cluster = resources.use(await openCluster({ env, serviceKeys, logins, dataDir, log }));
-  for (const process of PROCESSES) await cluster.scale(process, replicas, version);
+  for (const process of PROCESSES) await cluster.scale(process, REPLICAS, version);
   const gateways = () => cluster.pods("gateway").map(({ ip }) => ip);
   const door = resources.use(await startFrontDoor(gateways, GATEWAY_PORT));
   const pool = resources.adopt(createPool({ url: database.url, maxConnections: 3, applicationName: "test" }), (owned) =>
