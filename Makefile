@@ -26,7 +26,7 @@ debug: setup ## As run in one process, under the inspector at 127.0.0.1:9229
 test: setup ## Types, lint, protos and tests on real servers; ends with "N passed, N failed"
 	@exec node deploy/local/src/testing/test.ts
 
-verify: setup ## Faults, attacks, rollouts and all else that takes long: docs/testing.md (PART="faults fuzz" for some)
+verify: setup ## Faults, attacks, rollouts and all else that takes long: docs/testing.md (PART="faults rollouts" for some)
 	@test -d deploy/clients/node_modules || npm ci --prefix deploy/clients
 	@test -d docs/site/node_modules || npm ci --prefix docs/site
 	@sh deploy/clients/install-python.sh

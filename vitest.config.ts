@@ -2,11 +2,11 @@ import { defineConfig } from "vitest/config";
 
 /** What takes long, run by `make verify`: docs/testing.md says what each part proves. */
 const VERIFY = [
-  "deploy/installation/test/{attacks,clients,faults,fuzz,image,recovery,rollouts}/**/*.test.ts",
+  "deploy/installation/test/{attacks,clients,faults,image,recovery,rollouts}/**/*.test.ts",
   "deploy/installation/test/chat/faults/*.test.ts",
   "deploy/installation/test/console/{every-page,runs,secrets}.test.ts",
   "deploy/installation/test/console/{tools/tools-editor,webhooks/{endpoint-health,hook-log,undelivered}}.test.ts",
-  "deploy/installation/test/{docs-site,overview-cost,encrypted-*,taken-port,bad-input/{boundary-values,random-input},compose/programs}.test.ts",
+  "deploy/installation/test/{docs-site,overview-cost,logins/encrypted-servers,taken-port,bad-input/{boundary-values,random-input},compose/programs}.test.ts",
   "packages/{local-servers/test/*,event-bus/test/stream-replicas}.test.ts",
   "services/sandbox/test/{attacks,remote}/**/*.test.ts",
   "services/*/test/**/{faults,platform-faults,killed-*,takeover,cost,statement-cost,indexed-status}.test.ts",

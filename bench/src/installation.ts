@@ -98,7 +98,7 @@ async function startSingleProcess(env: Record<string, string>, log: (line: strin
   const ready = () => isReady(opsPort);
   const own = { ...env, OPS_PORT: String(opsPort) };
   const service = await startServiceProcess({ name: "toolgate", entry: SINGLE_ENTRY, env: own, ready, log });
-  return { stop: () => service.stop(), pids: () => ({ toolgate: service.pid }) };
+  return { stop: async () => void (await service.stop()), pids: () => ({ toolgate: service.pid }) };
 }
 
 const NAMES = ["postgres", "nats", "redis"] as const;

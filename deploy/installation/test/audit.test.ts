@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { testDatabase } from "@toolgate/testbed/test-database";
-import { describe, expect, test } from "vitest";
-import { type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+import { expect, test } from "vitest";
+import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
 interface Entry {
   actor: string;
@@ -14,109 +14,107 @@ interface Entry {
 const SECRET = "a-secret-of-a-tool";
 const HANDLER = "export default async (_, ctx) => { await ctx.writeToSheet('s', 'A1', [[1]]); return {}; };";
 
-describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
-  test("[WMGMT] [MGMT] every change that a user makes is in the audit log with who and what, and without a value", async () => {
-    await using customer = await testDatabase();
-    await using toolgate = await runToolgate(kind);
-    const { manage } = toolgate;
-    const tool = (rpc: string, request: object) =>
-      manage(`tool_runner.v1.ToolService/${rpc}`, { name: "t", ...request } as Record<string, unknown>);
-    const data = (rpc: string, request: object) =>
-      manage(`tool_runner.v1.DataSourceService/${rpc}`, request as Record<string, unknown>);
-    const hook = <T>(rpc: string, request: object) =>
-      manage<T>(`outbound_webhook.v1.${rpc}`, request as Record<string, unknown>);
-    await tool("SaveTool", {
-      definition: { description: "d", external_api_write: true, handler: HANDLER },
-      confirmExposure: true,
-    });
-    await tool("SaveTool", {
-      definition: { description: "d", external_api: true, external_api_write: true, handler: HANDLER },
-      confirmExposure: true,
-    });
-    await expect(
-      tool("SaveTool", { definition: { description: "d", public_api: true, handler: HANDLER } }),
-    ).rejects.toThrow("409");
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["t"] });
-    await toolgate.call("t", secret);
-    await tool("RestoreToolVersion", { version: 1, confirmExposure: true });
-    await tool("DeleteTool", {});
-    await data("SetDataSource", { url: customer.url });
-    await data("SavePreparedQuery", { query: { name: "q", sql: "select 'a value'" } });
-    await data("DeletePreparedQuery", { name: "q" });
-    await data("SaveSecret", { name: "TOKEN", value: SECRET, hosts: ["a.test"] });
-    await data("DeleteSecret", { name: "TOKEN" });
-    await data("SaveVariable", { variable: { name: "REGION", value: "a value" } });
-    await data("DeleteVariable", { name: "REGION" });
-    await data("DeleteSheet", { name: "s" });
-    const { id: endpointId, secret: signing } = await toolgate.createEndpoint(["custom.*"], "/a-token-in-a-path");
-    await hook("EndpointService/UpdateEndpoint", {
-      endpointId,
-      description: "a value",
-      events: { types: ["custom.*", "tool.completed"] },
-    });
-    await hook("EndpointService/UpdateEndpoint", { endpointId, description: "a value" });
-    const rotated = await hook<{ secret: string }>("EndpointService/RotateSecret", { endpointId });
-    const range = { from: new Date(Date.now() - 3_600_000).toISOString() };
-    const { replayId } = await hook<{ replayId: string }>("ReplayService/StartReplay", { endpointId, range });
-    await hook("ReplayService/CancelReplay", { replayId });
-    await hook("EndpointService/UpdateEndpoint", { endpointId, active: false });
-    await hook("EndpointService/UpdateEndpoint", { endpointId, active: true });
-    await hook("EndpointService/DeleteEndpoint", { endpointId });
-    await expect(hook("EndpointService/DeleteEndpoint", { endpointId })).rejects.toThrow("404");
-    const incoming = await changeIncomingHook(toolgate);
-    const chat = await changeAssistants(toolgate);
-    await expect(tool("DeleteTool", {})).rejects.toThrow("404");
-
-    const expected = [
-      "tool.create t description external_api_write handler",
-      "tool.expose t external_api_write",
-      "tool.edit t external_api",
-      "tool.expose t external_api",
-      "tool.restore t external_api",
-      "tool.expose t external_api_write",
-      "tool.delete t",
-      "data_source.set data source url",
-      "query.save q sql mode",
-      "query.delete q",
-      "secret.save TOKEN value hosts",
-      "secret.delete TOKEN",
-      "variable.save REGION value",
-      "variable.delete REGION",
-      "sheet.delete s",
-      `endpoint.create ${endpointId}`,
-      `endpoint.edit ${endpointId} events description`,
-      `endpoint.rotate ${endpointId}`,
-      `replay.start ${replayId}`,
-      `replay.cancel ${replayId}`,
-      `endpoint.deactivate ${endpointId} active`,
-      `endpoint.activate ${endpointId} active`,
-      `endpoint.delete ${endpointId}`,
-      "tool.create hooked description handler inbound_hook",
-      "tool.expose hooked inbound_hook",
-      ...incoming.expected,
-      ...chat,
-    ];
-    const entries = await eventually(async () => {
-      const request = { pageSize: 100 };
-      const listed = await manage<{ entries: Entry[] }>("key_auth.v1.AuditService/ListAuditEntries", request);
-      const ofThings = listed.entries.filter(({ action }) => !/^(login|key)\./.test(action));
-      return ofThings.length >= expected.length && ofThings;
-    });
-    const short = entries.map(({ action, targetId, changes = [] }) =>
-      [action, targetId, ...changes.map(({ field }) => field)].join(" "),
-    );
-    expect(short.toSorted()).toEqual(expected.toSorted());
-    for (const { actor } of entries) expect(actor).toBe(toolgate.account.email);
-    const stored = await toolgate.pool.query("select string_agg(a::text, ' ') as rows from key_auth.audit_entries a");
-    const values = [SECRET, signing, rotated.secret, secret, customer.url, "a value", "a-token-in-a-path"];
-    values.push(...incoming.secrets);
-    expect(values.filter((value) => stored.rows[0].rows.includes(value))).toEqual([]);
-    const waiting = await toolgate.pool.query(
-      `select (select count(*) from tool_runner.audit_outbox) + (select count(*) from outbound_webhook.audit_outbox)
-         + (select count(*) from inbound_hook.audit_outbox) + (select count(*) from chat.audit_outbox) as entries`,
-    );
-    expect(waiting.rows[0].entries).toBe(0);
+test("[WMGMT] [MGMT] every change that a user makes is in the audit log with who and what, and without a value", async () => {
+  await using customer = await testDatabase();
+  await using toolgate = await runToolgate("single");
+  const { manage } = toolgate;
+  const tool = (rpc: string, request: object) =>
+    manage(`tool_runner.v1.ToolService/${rpc}`, { name: "t", ...request } as Record<string, unknown>);
+  const data = (rpc: string, request: object) =>
+    manage(`tool_runner.v1.DataSourceService/${rpc}`, request as Record<string, unknown>);
+  const hook = <T>(rpc: string, request: object) =>
+    manage<T>(`outbound_webhook.v1.${rpc}`, request as Record<string, unknown>);
+  await tool("SaveTool", {
+    definition: { description: "d", external_api_write: true, handler: HANDLER },
+    confirmExposure: true,
   });
+  await tool("SaveTool", {
+    definition: { description: "d", external_api: true, external_api_write: true, handler: HANDLER },
+    confirmExposure: true,
+  });
+  await expect(
+    tool("SaveTool", { definition: { description: "d", public_api: true, handler: HANDLER } }),
+  ).rejects.toThrow("409");
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["t"] });
+  await toolgate.call("t", secret);
+  await tool("RestoreToolVersion", { version: 1, confirmExposure: true });
+  await tool("DeleteTool", {});
+  await data("SetDataSource", { url: customer.url });
+  await data("SavePreparedQuery", { query: { name: "q", sql: "select 'a value'" } });
+  await data("DeletePreparedQuery", { name: "q" });
+  await data("SaveSecret", { name: "TOKEN", value: SECRET, hosts: ["a.test"] });
+  await data("DeleteSecret", { name: "TOKEN" });
+  await data("SaveVariable", { variable: { name: "REGION", value: "a value" } });
+  await data("DeleteVariable", { name: "REGION" });
+  await data("DeleteSheet", { name: "s" });
+  const { id: endpointId, secret: signing } = await toolgate.createEndpoint(["custom.*"], "/a-token-in-a-path");
+  await hook("EndpointService/UpdateEndpoint", {
+    endpointId,
+    description: "a value",
+    events: { types: ["custom.*", "tool.completed"] },
+  });
+  await hook("EndpointService/UpdateEndpoint", { endpointId, description: "a value" });
+  const rotated = await hook<{ secret: string }>("EndpointService/RotateSecret", { endpointId });
+  const range = { from: new Date(Date.now() - 3_600_000).toISOString() };
+  const { replayId } = await hook<{ replayId: string }>("ReplayService/StartReplay", { endpointId, range });
+  await hook("ReplayService/CancelReplay", { replayId });
+  await hook("EndpointService/UpdateEndpoint", { endpointId, active: false });
+  await hook("EndpointService/UpdateEndpoint", { endpointId, active: true });
+  await hook("EndpointService/DeleteEndpoint", { endpointId });
+  await expect(hook("EndpointService/DeleteEndpoint", { endpointId })).rejects.toThrow("404");
+  const incoming = await changeIncomingHook(toolgate);
+  const chat = await changeAssistants(toolgate);
+  await expect(tool("DeleteTool", {})).rejects.toThrow("404");
+
+  const expected = [
+    "tool.create t description external_api_write handler",
+    "tool.expose t external_api_write",
+    "tool.edit t external_api",
+    "tool.expose t external_api",
+    "tool.restore t external_api",
+    "tool.expose t external_api_write",
+    "tool.delete t",
+    "data_source.set data source url",
+    "query.save q sql mode",
+    "query.delete q",
+    "secret.save TOKEN value hosts",
+    "secret.delete TOKEN",
+    "variable.save REGION value",
+    "variable.delete REGION",
+    "sheet.delete s",
+    `endpoint.create ${endpointId}`,
+    `endpoint.edit ${endpointId} events description`,
+    `endpoint.rotate ${endpointId}`,
+    `replay.start ${replayId}`,
+    `replay.cancel ${replayId}`,
+    `endpoint.deactivate ${endpointId} active`,
+    `endpoint.activate ${endpointId} active`,
+    `endpoint.delete ${endpointId}`,
+    "tool.create hooked description handler inbound_hook",
+    "tool.expose hooked inbound_hook",
+    ...incoming.expected,
+    ...chat,
+  ];
+  const entries = await eventually(async () => {
+    const request = { pageSize: 100 };
+    const listed = await manage<{ entries: Entry[] }>("key_auth.v1.AuditService/ListAuditEntries", request);
+    const ofThings = listed.entries.filter(({ action }) => !/^(login|key)\./.test(action));
+    return ofThings.length >= expected.length && ofThings;
+  });
+  const short = entries.map(({ action, targetId, changes = [] }) =>
+    [action, targetId, ...changes.map(({ field }) => field)].join(" "),
+  );
+  expect(short.toSorted()).toEqual(expected.toSorted());
+  for (const { actor } of entries) expect(actor).toBe(toolgate.account.email);
+  const stored = await toolgate.pool.query("select string_agg(a::text, ' ') as rows from key_auth.audit_entries a");
+  const values = [SECRET, signing, rotated.secret, secret, customer.url, "a value", "a-token-in-a-path"];
+  values.push(...incoming.secrets);
+  expect(values.filter((value) => stored.rows[0].rows.includes(value))).toEqual([]);
+  const waiting = await toolgate.pool.query(
+    `select (select count(*) from tool_runner.audit_outbox) + (select count(*) from outbound_webhook.audit_outbox)
+       + (select count(*) from inbound_hook.audit_outbox) + (select count(*) from chat.audit_outbox) as entries`,
+  );
+  expect(waiting.rows[0].entries).toBe(0);
 });
 
 /** Makes every change of an incoming hook; returns the expected entries and what they must not contain. */

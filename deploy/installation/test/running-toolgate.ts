@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { provision } from "@toolgate/key-auth/operator/provision";
@@ -16,6 +15,7 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { type ServiceName, urlVariable } from "@toolgate/service-registry/services";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers";
+import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { migrateAll, roleUrls, SERVICES_WITH_SCHEMA } from "../src/migrate.ts";
 
@@ -49,6 +49,8 @@ export interface RunningToolgate extends AsyncDisposable {
   redis: TestServer;
   /** Only with `ownPostgres`. */
   postgres: Omit<TestServer, "wipe"> | undefined;
+  /** Keys and uploaded files. */
+  dataDir: string;
   /** Base URLs of the RPC servers by service. Only in the split topology. */
   rpcUrls: Readonly<Partial<Record<ServiceName, string>>>;
   /** SERVICE_KEY by service. Only in the split topology. */
@@ -74,6 +76,10 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   ownPostgres?: boolean;
   /** Services use this NATS, such as a cluster, instead of the server `nats`. */
   otherNats?: Pick<TestServer, "url" | "urls">;
+  /** Use this database, for whose owner the address is, instead of a new one. */
+  databaseUrl?: string;
+  /** Continue with the folder, the account and the receiver's address of an installation that has been stopped. */
+  former?: RunningToolgate;
   /** Run the single topology in a process of its own, which the test may kill. */
   ownProcess?: boolean;
   /** The names of processes in the logs of fault tests. */
@@ -87,7 +93,7 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
 }
 
 type Installation = AsyncDisposable &
-  Pick<RunningToolgate, "nats" | "redis" | "postgres" | "databaseUrl" | "env" | "logins"> & {
+  Pick<RunningToolgate, "nats" | "redis" | "postgres" | "databaseUrl" | "dataDir" | "env" | "logins"> & {
     running: Started;
     certificate: LoopbackCertificate;
   };
@@ -105,7 +111,7 @@ const shared = new Map<TopologyKind, Promise<Installation>>();
 export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promise<RunningToolgate> {
   await using resources = new AsyncDisposableStack();
   if (Object.keys(setup).length > 0) {
-    return await openWorkspace(resources.use(await startInstallation(kind, setup)), resources);
+    return await openWorkspace(resources.use(await startInstallation(kind, setup)), resources, setup.former);
   }
   const installation = shared.get(kind) ?? startInstallation(kind, SHARED);
   shared.set(kind, installation);
@@ -114,23 +120,21 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
 
 async function startInstallation(kind: TopologyKind, setup: Setup): Promise<Installation> {
   await using resources = new AsyncDisposableStack();
-  const dataDir = resources.adopt(await mkdtemp(join(tmpdir(), "toolgate-e2e-")), (dir) =>
-    rm(dir, { recursive: true }),
-  );
+  const dataDir = setup.former?.dataDir ?? (await temporaryFolder());
   const [nats, redis, certificate] = await Promise.all([testNats(), testRedis(), makeLoopbackCertificate(new Date())]);
   for (const resource of [nats, redis]) resources.use(resource);
   const postgres = setup.ownPostgres ? resources.use(await testPostgres()) : undefined;
-  const database = resources.use(await testDatabase(postgres?.url));
+  const databaseUrl = setup.databaseUrl ?? resources.use(await testDatabase(postgres?.url)).url;
   const targetCaFile = join(dataDir, "receiver-ca.pem");
   await writeFile(targetCaFile, certificate.ca);
   const passwords = Object.fromEntries(SERVICES_WITH_SCHEMA.map((name) => [name, randomBytes(16).toString("hex")]));
-  await migrateAll(database.url, passwords);
+  await migrateAll(databaseUrl, passwords);
   const { log = () => {}, otherNats = nats } = setup;
   const settings = {
-    databaseUrl: database.url,
+    databaseUrl,
     natsUrl: otherNats.url,
     redisUrl: redis.url,
-    logins: loginsAt({ nats: otherNats.urls, redis: redis.urls, postgres: roleUrls(database.url, passwords) }),
+    logins: loginsAt({ nats: otherNats.urls, redis: redis.urls, postgres: roleUrls(databaseUrl, passwords) }),
     port: 0,
     dataDir,
     allowedTargets: ["127.0.0.1", ...(setup.allowedTargets ?? [])],
@@ -145,30 +149,36 @@ async function startInstallation(kind: TopologyKind, setup: Setup): Promise<Inst
     ...(await serviceEnvironment(settings)),
     ...Object.fromEntries(urls.map(([name, url]) => [urlVariable(name as ServiceName), url])),
   };
-  const { databaseUrl, logins } = settings;
+  const { logins } = settings;
   const owned = resources.move();
   return {
-    ...{ running, certificate, databaseUrl, env, logins, nats, redis, postgres },
+    ...{ running, certificate, databaseUrl, dataDir, env, logins, nats, redis, postgres },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** A workspace of the installation; `resources` owns what is made for it. */
-async function openWorkspace(installation: Installation, resources: AsyncDisposableStack): Promise<RunningToolgate> {
-  const { running, certificate, databaseUrl, env, logins, nats, redis, postgres } = installation;
-  const receiver = resources.use(await startReceiver({ tls: certificate }));
+/** A workspace of the installation, or that of a former one; `resources` owns what is made for it. */
+async function openWorkspace(
+  installation: Installation,
+  resources: AsyncDisposableStack,
+  former?: RunningToolgate,
+): Promise<RunningToolgate> {
+  const { running, certificate, databaseUrl, dataDir, env, logins, nats, redis, postgres } = installation;
+  const port = former?.receiver.port ?? 0;
+  const receiver = resources.use(await startReceiver({ tls: certificate, port }));
   const pool = resources.adopt(createPool({ url: databaseUrl, maxConnections: 3, applicationName: "test" }), (owned) =>
     owned.end(),
   );
   const name = randomUUID().slice(0, 8);
-  const account = { workspace: `w-${name}`, email: `admin-${name}@example.test`, password: "a password" };
+  const own = { workspace: `w-${name}`, email: `admin-${name}@example.test`, password: "a password" };
+  const account = former?.account ?? own;
   await provision(pool, { ...account, role: "admin" });
   const manage = await loginTo(running.baseUrl, account);
   if (!manage) throw new Error("the administrator cannot log in");
   const { baseUrl, gatewayUrls, opsUrls, rpcUrls, serviceKeys } = running;
   const owned = resources.move();
   return {
-    ...{ baseUrl, gatewayUrls, opsUrls, rpcUrls, serviceKeys, env, logins, pool, databaseUrl },
+    ...{ baseUrl, gatewayUrls, opsUrls, rpcUrls, serviceKeys, env, logins, pool, databaseUrl, dataDir },
     ...{ manage, account, receiver, nats, redis, postgres },
     processes: () => running.processes(),
     ...managed(manage, receiver),
@@ -232,7 +242,7 @@ async function startSingleProcess(settings: Parameters<typeof startTopology>[1])
     gatewayUrls: [baseUrl],
     rpcUrls: {},
     serviceKeys: {},
-    stop: () => service.stop(),
+    stop: async () => void (await service.stop()),
     pids: () => ({ [service.name]: service.pid }),
     processes: () => [service],
   };

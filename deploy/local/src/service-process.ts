@@ -26,8 +26,8 @@ type ServiceSettings = {
 export type ServiceProcess = AsyncDisposable & {
   readonly name: string;
   readonly pid: number;
-  /** SIGTERM, and SIGKILL after `graceMs`. */
-  stop(graceMs?: number): Promise<void>;
+  /** SIGTERM, and SIGKILL after `graceMs`. Resolves with how it ended, such as "exit code 0". */
+  stop(graceMs?: number): Promise<string>;
 };
 
 /**
@@ -50,6 +50,7 @@ export async function startServiceProcess(settings: ServiceSettings): Promise<Se
     stopping.abort();
     await watch;
     await child.end("SIGTERM", graceMs);
+    return child.ended;
   };
   return {
     name,
@@ -57,13 +58,13 @@ export async function startServiceProcess(settings: ServiceSettings): Promise<Se
       return child.pid;
     },
     stop,
-    [Symbol.asyncDispose]: () => stop(),
+    [Symbol.asyncDispose]: async () => void (await stop()),
   };
 }
 
 /** Asks the service on this operations port whether it accepts work. */
-export async function isReady(opsPort: number): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${opsPort}/readyz`).catch(() => undefined);
+export async function isReady(opsPort: number, host = "127.0.0.1"): Promise<boolean> {
+  const response = await fetch(`http://${host}:${opsPort}/readyz`).catch(() => undefined);
   return response?.ok ?? false;
 }
 

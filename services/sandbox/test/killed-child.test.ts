@@ -33,18 +33,6 @@ describe("sandbox children that are killed", () => {
     expect(pool.pids().some((pid) => before.includes(pid))).toBe(false);
   });
 
-  it("[TOOL-2] runs that a killed child had not begun, or that had no effects, succeed in another child", async () => {
-    await using pool = openPool();
-    await resultOf(pool, handler("return 1"));
-    const quick = handler("return { n: args.n }");
-    const hanging = runSource(pool, handler("new Array(1e9).fill(0)"), { limits: { cpuMs: 200 } });
-    const behind = Array.from({ length: 50 }, (_, n) =>
-      resultOf(pool, quick, { codeKey: `quick-${n % 5}`, args: { n } }),
-    );
-    expect(await Promise.all(behind)).toEqual(Array.from({ length: 50 }, (_, n) => ({ n })));
-    expect(["cpu", "memory"]).toContain((await hanging).kind);
-  });
-
   it("[TOOL-2] runs that a killed child had not begun move to another child, and its current run is interrupted", async () => {
     await using pool = openPool({ stallMs: 60_000 });
     await resultOf(pool, handler("return 1"));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ECHO, expectInvalid, expectUnauthenticated, type FrontDoor, openFrontDoor } from "./front-door.ts";
+import { ECHO, expectUnauthenticated, type FrontDoor, openFrontDoor } from "./front-door.ts";
 import { headerValues, openRaw, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
 
 const NOT_FOUND = { status: 404, text: '{"success":false,"error":"Nicht gefunden"}' };
@@ -25,15 +25,10 @@ describe("paths", () => {
     },
   );
 
-  test.each(["", "echo%00", "%zz", "%C0%AF", "a%2Fb", "Echo", "echo%2520", "__proto__"])(
-    "[ERR-11] [TOOL] the tool name '%s' is refused like that of a missing tool",
+  test.each(["", "echo%00", "%zz", "%C0%AF", "a%2Fb", "Echo", "echo%2520", "__proto__", "x".repeat(15_000)])(
+    "[ERR-11] [TOOL] the tool name '%.20s' is refused like that of a missing tool",
     expectNoSuchTool,
   );
-
-  test("[ERR-11] [TOOL] very long tool names get the same 403", async () => {
-    await expectNoSuchTool("x".repeat(15_000));
-    await expectNoSuchTool("%25".repeat(4_000));
-  });
 
   async function expectNoSuchTool(name: string) {
     expect(await door.post({ target: `/api/v1/tools/${name}`, body: "{}" })).toMatchObject(UNAVAILABLE);
@@ -53,11 +48,10 @@ describe("paths", () => {
     "/%",
     "/toolgate.key_auth.v1.VerifyService/Verify",
   ])("[ERR] %s is not found, with and without a key, whatever is sent to it", async (target) => {
-    for (const headers of [[], [["content-type", "application/json"] as const], [["content-type", ";"] as const]]) {
-      for (const body of ["", "{", "x".repeat(3_000_000)]) {
-        expect(await door.post({ target, headers, body })).toMatchObject(NOT_FOUND);
-        expect(await sendRaw(door.toolgate.baseUrl, { target, headers, body })).toMatchObject(NOT_FOUND);
-      }
+    const headers = [["content-type", ";"] as const];
+    for (const request of [{ target }, { target, headers, body: "{" }]) {
+      expect(await door.post(request)).toMatchObject(NOT_FOUND);
+      expect(await sendRaw(door.toolgate.baseUrl, request)).toMatchObject(NOT_FOUND);
     }
   });
 });
@@ -106,14 +100,6 @@ describe("malformed requests", () => {
     expect(headerValues(received as RawResponse, "allow")).toEqual(response === WRONG_METHOD ? ["POST"] : []);
     await connection.closed;
     await door.expectUndisturbed();
-  });
-
-  test("[ERR-13] every method but POST gets 405 and Allow", async () => {
-    for (const method of ["GET", "HEAD", "PUT", "DELETE", "TRACE", "OPTIONS", "PROPFIND", "QUERY", "PURGE", "MAKEUP"]) {
-      const response = await sendRaw(door.toolgate.baseUrl, { method, target: ECHO, body: "not read" });
-      expect(response).toMatchObject(method === "HEAD" ? { status: 405 } : WRONG_METHOD);
-      expect(headerValues(response as RawResponse, "allow")).toEqual(["POST"]);
-    }
   });
 
   test.each([
@@ -207,18 +193,5 @@ describe("connections", () => {
     const headers = [["expect", "foo"] as const];
     expect(echoed(await door.post({ headers, body: '{"args":{"text":"x"}}' }))).toBe("x");
     expectUnauthenticated(await sendRaw(door.toolgate.baseUrl, { target: ECHO, headers, body: "{}" }));
-  });
-
-  test("each of 200 simultaneous connections, good and bad, gets its own response", async () => {
-    const responses = await Promise.all(
-      Array.from({ length: 200 }, async (_, index) => {
-        const body = index % 2 === 0 ? `{"args":{"text":"${index}"}}` : "{";
-        return door.post({ body });
-      }),
-    );
-    responses.forEach((response, index) => {
-      if (index % 2 === 0) expect(echoed(response)).toBe(String(index));
-      else expectInvalid(response, "json");
-    });
   });
 });

@@ -1,8 +1,8 @@
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
 import { MANAGED_SERVICES } from "@toolgate/gateway/http/management/management-routes";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ATTEMPTS } from "../attempts.ts";
-import { type Tenants, twoTenants } from "../tenants-rig.ts";
+import { ATTEMPTS } from "../tenants/attempts.ts";
+import { type Tenants, twoTenants } from "../tenants/rig.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,117 +1,100 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { sign } from "@toolgate/webhook-signing/sign";
+import type { TestHook } from "../hooks/hooks.ts";
+import { type Load, startLoad } from "../load.ts";
 import type { RunningToolgate } from "../running-toolgate.ts";
+import type { Site } from "./site.ts";
+import { TOOLS, type ToolName } from "./tools.ts";
 
-/** One in this many calls, always of `emitter`, emits a second event, for a slow receiver. */
-const CALLS_PER_SLOW_EVENT = 36;
-const SLOW_CALL = 5;
-
-/** The tools that are called in turn; each call has its own number, which the tool returns. */
-export const TOOLS = {
-  plain: { handler: "export default async ({ n }) => ({ success: true, n });" },
-  reported: { webhook_event: true, handler: "export default async ({ n }) => ({ success: true, n });" },
-  emitter: {
-    handler: `export default async ({ n }, ctx) => {
-      await ctx.emitWebhook("number.seen", { n });
-      if (n % ${CALLS_PER_SLOW_EVENT} === ${SLOW_CALL}) await ctx.emitWebhook("number.slow", { n });
-      return { success: true, n };
-    };`,
-  },
-} as const;
-
-export type ToolName = keyof typeof TOOLS;
-
-/** Calls that are counted together; each phase has its own key, so that its log can be counted exactly. */
-export interface Phase {
-  index: number;
-  key: { id: string; secret: string };
-  /** 0 before it has begun. */
-  enteredAtMs: number;
-}
-
-/** One call and its outcome. */
+/** One call of a tool, and its outcome. */
 export interface LoadedCall {
   n: number;
   tool: ToolName;
-  phase: Phase;
   sentAtMs: number;
   endedAtMs: number;
   /** 0: the connection broke without a response; -1: no response within `HANG_MS`. */
   status: number;
   text: string;
+  /** Empty without a response. */
+  requestId: string;
   /** The response has the limit's headers, so the key was verified. */
   verified: boolean;
 }
 
-/** The types of the events that a call of this tool with this number causes. */
-export function eventsOf({ tool, n }: Pick<LoadedCall, "tool" | "n">): string[] {
-  if (tool === "reported") return ["tool.completed"];
-  if (tool !== "emitter") return [];
-  return ["custom.number.seen", ...(n % CALLS_PER_SLOW_EVENT === SLOW_CALL ? ["custom.number.slow"] : [])];
+/** One call of a hook, repeated under the same id until it got a 200 or a 202, as a sender should. */
+export interface HookCall {
+  n: number;
+  sentAtMs: number;
+  /** Of each response; 0: the connection broke or there was no response in time. */
+  statuses: number[];
+  /** Delivery ids in the responses, without repeats; none while it has not been accepted. */
+  deliveryIds: string[];
 }
 
-export interface Load {
+export interface FaultLoad {
+  load: Load;
   /** In the order in which they ended. */
-  readonly calls: readonly LoadedCall[];
-  /** The number of the latest call that has begun. */
-  readonly lastNumber: number;
-  /** The calls that begin from now on belong to it. */
-  enter(phase: Phase): void;
-  /** Resolves when the calls under way have ended. */
-  stop(): Promise<void>;
+  calls: readonly LoadedCall[];
+  /** In the order in which they began. */
+  hookCalls: readonly HookCall[];
 }
 
-export const HANG_MS = 15_000;
-const CLIENTS = 8;
-/** Pause of a client between two calls, so that the load stays below the machine's capacity. */
-const REST_MS = 90;
+/** Much longer than a call may wait for a part that is down, as on a busy machine everything takes longer. */
+export const HANG_MS = 30_000;
+/** As the guide for senders says. */
+const HOOK_RESPONSE_MS = 10_000;
+const BEFORE_REPEAT_MS = 150;
+const NAMES = Object.keys(TOOLS) as ToolName[];
 
-/** Callers in a closed loop until they are stopped. */
-export function startLoad({ request }: Pick<RunningToolgate, "request">, first: Phase): Load {
+/** Callers of tools and senders of hooks, below what the machine can do. */
+export function startFaultLoad({ request }: Pick<RunningToolgate, "request">, { key, hooks }: Site): FaultLoad {
   const calls: LoadedCall[] = [];
-  const stopping = new AbortController();
-  const names = Object.keys(TOOLS) as ToolName[];
-  let phase = first;
-  phase.enteredAtMs = Date.now();
-  let last = 0;
-  async function client(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      last += 1;
-      calls.push(await callOnce(request, { n: last, tool: names[last % names.length] ?? "plain", phase }));
-      await sleep(REST_MS, undefined, { signal: stopping.signal }).catch(() => {});
-    }
-  }
-  const clients = Promise.all(Array.from({ length: CLIENTS }, client));
-  return {
-    calls,
-    get lastNumber() {
-      return last;
+  const hookCalls: HookCall[] = [];
+  const load = startLoad({
+    call: {
+      count: 8,
+      restMs: 90,
+      attempt: async (n) => calls.push(await callOnce(request, key.secret, n)),
     },
-    enter(next) {
-      phase = next;
-      phase.enteredAtMs = Date.now();
+    "hook call": {
+      count: 2,
+      restMs: 200,
+      async attempt(n) {
+        const call: HookCall = { n, sentAtMs: Date.now(), statuses: [], deliveryIds: [] };
+        hookCalls.push(call);
+        await untilAccepted(request, hooks[n % hooks.length] as TestHook, call);
+      },
     },
-    async stop() {
-      stopping.abort();
-      await clients;
-    },
-  };
+  });
+  return { load, calls, hookCalls };
 }
 
-async function callOnce(
-  request: RunningToolgate["request"],
-  call: { n: number; tool: ToolName; phase: Phase },
-): Promise<LoadedCall> {
-  const sentAtMs = Date.now();
+async function callOnce(request: RunningToolgate["request"], secret: string, n: number): Promise<LoadedCall> {
+  const call = { n, tool: NAMES[n % NAMES.length] ?? "plain", sentAtMs: Date.now() };
   try {
     const { status, text, headers } = await request(`/api/v1/tools/${call.tool}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${call.phase.key.secret}`, "content-type": "application/json" },
-      body: JSON.stringify({ args: { n: call.n } }),
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ args: { n } }),
       signal: AbortSignal.timeout(HANG_MS),
     });
-    return { ...call, sentAtMs, endedAtMs: Date.now(), status, text, verified: headers.has("x-ratelimit-limit") };
+    const requestId = headers.get("x-request-id") ?? "";
+    return { ...call, endedAtMs: Date.now(), status, text, requestId, verified: headers.has("x-ratelimit-limit") };
   } catch (error) {
     const status = (error as Error).name === "TimeoutError" ? -1 : 0;
-    return { ...call, sentAtMs, endedAtMs: Date.now(), status, text: String(error), verified: false };
+    return { ...call, endedAtMs: Date.now(), status, text: String(error), requestId: "", verified: false };
+  }
+}
+
+async function untilAccepted(request: RunningToolgate["request"], { path, secret }: TestHook, call: HookCall) {
+  const body = JSON.stringify({ n: call.n });
+  while (call.deliveryIds.length === 0) {
+    const signature = sign(secret, Math.floor(Date.now() / 1000), body);
+    const headers = { "x-service-delivery": `call-${call.n}`, "x-service-signature": signature };
+    const signal = AbortSignal.timeout(HOOK_RESPONSE_MS);
+    const response = await request(path, { method: "POST", headers, body, signal }).catch(() => undefined);
+    call.statuses.push(response?.status ?? 0);
+    if (response?.status === 200 || response?.status === 202) call.deliveryIds.push(String(response.body.delivery_id));
+    else await sleep(BEFORE_REPEAT_MS);
   }
 }

@@ -3,99 +3,86 @@ import { eventually } from "@toolgate/testbed/eventually";
 import type { Random } from "@toolgate/testbed/random";
 import type { RunningToolgate } from "../running-toolgate.ts";
 import { readEvent, readLogs } from "./evidence.ts";
-import { type Load, type LoadedCall, type Phase, startLoad, TOOLS } from "./load.ts";
-import { type Fault, missingFromLogs } from "./tally.ts";
+import { type FaultLoad, type HookCall, type LoadedCall, startFaultLoad } from "./load.ts";
+import { prepareSite, RAN, type Site } from "./site.ts";
+import { missingFromLogs } from "./tally.ts";
+import { TOOLS } from "./tools.ts";
 import type { Victim } from "./victims.ts";
 
-/** Longest time between the start of a phase and its kill. */
+/** Longest time between two faults. */
 const MAX_LEAD_MS = 900;
 const NORMAL_LAG_MS = 500;
-/** Longer than the broker waits for a consumer that died. */
-const LOGGED_DEADLINE_MS = 60_000;
-const RECOVERY_DEADLINE_MS = 60_000;
+/** Longer than the broker waits for a consumer that died, and than a lease of a hook's run. */
+const RECOVERY_DEADLINE_MS = 100_000;
 const RECOVERED_CALLS_PER_TOOL = 3;
-const KEY_LIMIT_PER_MINUTE = 10_000;
 
 export interface FaultRun {
+  site: Site;
   calls: readonly LoadedCall[];
-  faults: Fault[];
-  phases: Phase[];
+  hookCalls: readonly HookCall[];
+  kills: number;
+  /** When the broker lost its data. */
+  wipesMs: number[];
   /** Processes that ended without being killed. */
   bystandersLost: string[];
   /** What did not recover in time, and why. */
   notRecovered: string[];
 }
 
-/** Calls tools all the time while the victims are killed in turn; ends when the calls under way have ended. */
+/** Calls tools and hooks all the time while the victims are killed in turn; ends when the calls under way have ended. */
 export async function runFaults(
   toolgate: RunningToolgate,
-  victims: Victim[],
+  victims: readonly Victim[],
   random: Random,
   log: (line: string) => void,
 ): Promise<FaultRun> {
-  const phases = await preparePhases(toolgate, victims.length + 1);
-  const [start] = phases as [Phase];
-  const load = startLoad(toolgate, start);
-  const faults: Fault[] = [];
+  const site = await prepareSite(toolgate);
+  const faultLoad = startFaultLoad(toolgate, site);
+  const wipesMs: number[] = [];
   const bystandersLost: string[] = [];
   const notRecovered: string[] = [];
-  const noteFailure = (what: string) => (error: Error) => {
-    notRecovered.push(`${what}: ${error.message}`);
-  };
+  const noteFailure = (what: string) => (error: Error) => void notRecovered.push(`${what}: ${error.message}`);
   try {
-    await untilWorking(toolgate, load, start);
-    // All calls of earlier phases are known to be in the logs.
-    let firstToCheck = start;
-    for (const [index, victim] of victims.entries()) {
-      const phase = phases[index + 1] as Phase;
-      load.enter(phase);
-      await sleep(random() * MAX_LEAD_MS);
-      if (victim.losesLog) {
-        await untilLogged(toolgate, load, faults, firstToCheck).catch(noteFailure(`logs before ${victim.name}`));
-        firstToCheck = phases[index] as Phase;
-      }
-      log(`fault ${index + 1}: ${victim.name}`);
-      const before = pidsOf(toolgate);
-      let killedAtMs = Date.now();
-      await victim.kill(random, () => {
-        killedAtMs = Date.now();
-      });
-      await untilWorking(toolgate, load, phase).catch(noteFailure(victim.name));
+    await untilWorking(toolgate, faultLoad);
+    for (const victim of victims) {
       const { name, losesLog = false } = victim;
-      faults.push({ victim: name, losesLog, phase, killedAtMs });
-      bystandersLost.push(...lostBystanders(before, pidsOf(toolgate), victim));
+      await sleep(random() * MAX_LEAD_MS);
+      if (losesLog) await untilLogged(toolgate, faultLoad, wipesMs).catch(noteFailure(`logs before ${name}`));
+      log(`fault: ${name}`);
+      const before = toolgate.processes().map((process) => ({ name: process.name, pid: process.pid }));
+      await victim.kill(random, () => losesLog && wipesMs.push(Date.now()));
+      await untilWorking(toolgate, faultLoad).catch(noteFailure(name));
+      const after = toolgate.processes();
+      const ended = before.filter(({ pid }, place) => after[place]?.pid !== pid).map((process) => process.name);
+      for (const [process, all] of Map.groupBy(ended, (one) => one))
+        if (all.length > (victim.ends[process] ?? 0)) bystandersLost.push(`${name}: ${process}`);
     }
   } finally {
-    await load.stop();
+    await faultLoad.load.stop();
   }
-  return { calls: load.calls, faults, phases, bystandersLost, notRecovered };
+  const { calls, hookCalls } = faultLoad;
+  return { site, calls, hookCalls, kills: victims.length, wipesMs, bystandersLost, notRecovered };
 }
 
-async function preparePhases(toolgate: RunningToolgate, count: number): Promise<Phase[]> {
-  const phases: Phase[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const key = { name: `phase ${index}`, tools: Object.keys(TOOLS), limit: KEY_LIMIT_PER_MINUTE };
-    phases.push({ index, key: await toolgate.createKey(key), enteredAtMs: 0 });
-  }
-  return phases;
-}
-
-/** Resolves when every tool works: several calls of each, sent from now on. An event of one of them has arrived as well. */
-async function untilWorking({ receiver }: RunningToolgate, load: Load, phase: Phase): Promise<void> {
-  const sinceMs = Date.now();
-  const { lastNumber, calls } = load;
-  const { length: ended } = calls;
-  const good = ({ status, sentAtMs, phase: own }: LoadedCall) => status === 200 && own === phase && sentAtMs >= sinceMs;
+/** Resolves when calls of every tool and of a hook that are made from now on have worked, and an event of theirs has arrived. */
+async function untilWorking({ receiver }: RunningToolgate, { load, calls, hookCalls }: FaultLoad): Promise<void> {
+  const { lastNumber } = load;
+  const [endedCalls, begunHookCalls] = [calls.length, hookCalls.length];
   let { length: read } = receiver.requests;
-  let delivered = false;
+  let [hasEvent, hasHookRun] = [false, false];
   await eventually(
     () => {
-      for (; !delivered && read < receiver.requests.length; read += 1) {
-        delivered = readEvent(receiver.requests[read]?.body as Buffer).n > lastNumber;
+      const accepted = new Set(hookCalls.slice(begunHookCalls).map(({ n }) => `${RAN}${n}`));
+      for (; read < receiver.requests.length; read += 1) {
+        const { path = "", body = Buffer.alloc(0) } = receiver.requests[read] ?? {};
+        if (path.startsWith(RAN)) hasHookRun ||= accepted.has(path);
+        else hasEvent ||= readEvent(body).n > lastNumber;
       }
-      const byTool = Map.groupBy(calls.slice(ended).filter(good), ({ tool }) => tool);
+      const good = calls.slice(endedCalls).filter(({ status, n }) => status === 200 && n > lastNumber);
+      const byTool = Map.groupBy(good, ({ tool }) => tool);
       const tools = Object.keys(TOOLS) as (keyof typeof TOOLS)[];
-      return delivered && tools.every((tool) => (byTool.get(tool)?.length ?? 0) >= RECOVERED_CALLS_PER_TOOL);
+      const hasTools = tools.every((tool) => (byTool.get(tool)?.length ?? 0) >= RECOVERED_CALLS_PER_TOOL);
+      return hasEvent && hasHookRun && hasTools;
     },
     { deadlineMs: RECOVERY_DEADLINE_MS },
   );
@@ -105,34 +92,14 @@ async function untilWorking({ receiver }: RunningToolgate, load: Load, phase: Ph
  * A wipe of the broker loses its messages, normally the records of a moment. Messages that an earlier fault left
  * waiting there are processed first; otherwise both faults together would lose them.
  */
-async function untilLogged(
-  { pool }: RunningToolgate,
-  load: Load,
-  faults: readonly Fault[],
-  first: Phase,
-): Promise<void> {
-  const unchecked = () => load.calls.filter(({ phase }) => phase.index >= first.index);
+async function untilLogged({ pool }: RunningToolgate, { calls }: FaultLoad, wipesMs: readonly number[]): Promise<void> {
   await eventually(
     async () => {
       const before = Date.now() - NORMAL_LAG_MS;
-      const calls = unchecked().filter(({ endedAtMs }) => endedAtMs < before);
-      const missing = missingFromLogs(calls, await readLogs(pool, new Date(first.enteredAtMs)), faults);
+      const ended = calls.filter(({ endedAtMs }) => endedAtMs < before);
+      const missing = missingFromLogs(ended, await readLogs(pool), wipesMs);
       if (missing.length > 0) throw new Error(`the log still lacks ${missing.join("; ")}`);
     },
-    { deadlineMs: LOGGED_DEADLINE_MS, everyMs: 100 },
+    { deadlineMs: RECOVERY_DEADLINE_MS, everyMs: 250 },
   );
-}
-
-/** Process ids by name, replicas in their order. */
-function pidsOf(toolgate: RunningToolgate): Map<string, number[]> {
-  const byName = Map.groupBy(toolgate.processes(), ({ name }) => name);
-  return new Map([...byName].map(([name, replicas]) => [name, replicas.map(({ pid }) => pid)]));
-}
-
-/** Processes that have ended, except those that this victim's fault is expected to end. */
-function lostBystanders(before: Map<string, number[]>, after: Map<string, number[]>, victim: Victim): string[] {
-  return [...before].flatMap(([name, pids]) => {
-    const ended = pids.filter((pid, place) => after.get(name)?.[place] !== pid).length;
-    return ended > (victim.ends[name] ?? 0) ? [`${victim.name}: ${name}`] : [];
-  });
 }

@@ -1,37 +1,36 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import type { Pool } from "@toolgate/postgres/pool";
-import { readEvent } from "./evidence.ts";
 
-/** What is still on its way; all zero once the installation has settled. */
-export interface Unsettled {
-  outbox: number;
-  queued: number;
-  groupsInFlight: number;
-  membersInFlight: number;
-  undelivered: number;
-  parked: number;
-  /** Events, attempts and results that the broker has not delivered yet, or whose acknowledgement it waits for. */
-  onBroker: number;
-}
-
-export const SETTLED: Unsettled = {
+/** What is still on its way, and what went wrong on its way; all zero once the installation has settled. */
+export const SETTLED = {
   outbox: 0,
   queued: 0,
-  groupsInFlight: 0,
-  membersInFlight: 0,
+  inFlight: 0,
   undelivered: 0,
   parked: 0,
+  hookCallsWaiting: 0,
+  hookCallsRunning: 0,
+  hookRunsInFlight: 0,
+  /** Events, attempts and results that the broker has not delivered yet, or whose acknowledgement it waits for. */
   onBroker: 0,
 };
+
+export type Unsettled = typeof SETTLED;
 
 export async function readUnsettled(pool: Pool, countOnBroker: CountOnBroker): Promise<Unsettled> {
   const { rows } = await pool.query(
     `select (select count(*)::int from tool_runner.outbox) as outbox,
        (select count(*)::int from outbound_webhook.queue_item) as queued,
-       (select coalesce(sum(abs(in_flight)), 0)::int from outbound_webhook.queue_group) as "groupsInFlight",
-       (select coalesce(sum(abs(in_flight)), 0)::int from outbound_webhook.queue_member) as "membersInFlight",
+       (select coalesce(sum(abs(in_flight)), 0)::int from (
+          select in_flight from outbound_webhook.queue_group union all select in_flight from outbound_webhook.queue_member
+        ) as counts) as "inFlight",
        (select count(*)::int from outbound_webhook.delivery where status <> 'delivered') as undelivered,
-       (select count(*)::int from outbound_webhook.parked_message) as parked`,
+       (select count(*)::int from outbound_webhook.parked_message) as parked,
+       (select count(*)::int from inbound_hook.delivery where status = 'waiting') as "hookCallsWaiting",
+       (select count(*)::int from inbound_hook.delivery where status = 'running') as "hookCallsRunning",
+       (select coalesce(sum(abs(in_flight)), 0)::int from (
+          select in_flight from inbound_hook.tool_queue_group union all select in_flight from inbound_hook.tool_queue_member
+        ) as counts) as "hookRunsInFlight"`,
   );
   return { ...rows[0], onBroker: await countOnBroker() };
 }
@@ -62,13 +61,26 @@ export function createCountOnBroker({ jsm }: Bus): CountOnBroker {
   };
 }
 
-/** Attempts that failed for another reason than a receiver's 500. */
-export async function readLostAttempts(pool: Pool): Promise<{ delivery: string; error: string }[]> {
-  const { rows } = await pool.query(
-    `select delivery_id as delivery, error from outbound_webhook.attempt
-     where response_code not between 200 and 299 and response_code <> 500 order by delivery_id, number`,
+/**
+ * Makes everything due that is waiting only for its time. Leases of some seconds' age expire only when the broker is empty and
+ * there are no calls, so that the processes that worked on these deliveries are certainly dead.
+ */
+export async function hurry(pool: Pool, { onBroker, hookCallsWaiting, hookCallsRunning }: Unsettled): Promise<void> {
+  await makeRetriesDue(pool);
+  await pool.query(
+    `update tool_runner.outbox set publish_after = now()
+     where publish_after > now() and publish_after < now() + interval '25 seconds'`,
   );
-  return rows;
+  if (onBroker === 0)
+    await pool.query(
+      `update outbound_webhook.queue_item set lease_until = now()
+       where lease_until > now() and lease_until < now() + interval '40 seconds'`,
+    );
+  if (hookCallsWaiting === 0 && hookCallsRunning > 0)
+    await pool.query(
+      `update inbound_hook.tool_queue_item set lease_until = now()
+       where lease_until > now() and lease_until < now() + interval '28 seconds'`,
+    );
 }
 
 /** [OUT-45] Instead of waiting: makes all retries due now. */
@@ -83,41 +95,4 @@ export async function makeRetriesDue(pool: Pool): Promise<void> {
      )
      update outbound_webhook.queue_group g set ready_at = now() from item where g.group_id = item.group_id`,
   );
-}
-
-/** Instead of waiting: publishes events again that were published a while ago and that the fan-out has not reported. */
-export async function makeOutboxDue(pool: Pool): Promise<void> {
-  await pool.query(
-    `update tool_runner.outbox set publish_after = now()
-     where publish_after > now() and publish_after < now() + interval '25 seconds'`,
-  );
-}
-
-/**
- * [OUT-57] Instead of waiting: expires leases that are some seconds old. Only for use when there are no calls and the
- * broker is empty, so that the processes that were working on these deliveries are certainly dead.
- */
-export async function endAbandonedLeases(pool: Pool): Promise<void> {
-  await pool.query(
-    `update outbound_webhook.queue_item set lease_until = now()
-     where lease_until > now() and lease_until < now() + interval '40 seconds'`,
-  );
-}
-
-/** A delivery that is not delivered, and what its row in the log says. */
-export interface Undelivered {
-  /** The number of the call that caused it. */
-  n: number;
-  status: string;
-  attempts: number;
-  error: string;
-}
-
-export async function readUndelivered(pool: Pool): Promise<Undelivered[]> {
-  const { rows } = await pool.query(
-    `select event.body, d.status, d.attempts, d.error from outbound_webhook.delivery d
-     join outbound_webhook.event event on event.created_at = d.event_created_at and event.id = d.event_id
-     where d.status <> 'delivered'`,
-  );
-  return rows.map(({ body, ...row }) => ({ ...row, n: readEvent(body).n }));
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type Random, shuffled } from "@toolgate/testbed/random";
 import type { TestServer } from "@toolgate/testbed/servers";
 import type { RunningToolgate } from "../running-toolgate.ts";
-import { type BlockedTable, whileWritesWait } from "./slow-writes.ts";
 
 /** A part of an installation that is killed and comes back. */
 export interface Victim {
@@ -32,6 +32,10 @@ export function victimsAtRandom(toolgate: RunningToolgate): Victim[] {
     { ...killed("dispatcher", 2), name: "both dispatchers" },
     killed("worker"),
     { ...killed("worker", 2), name: "both workers" },
+    killed("receiver"),
+    { ...killed("receiver", 2), name: "both receivers" },
+    killed("runner"),
+    { ...killed("runner", 2), name: "both runners" },
     killed("gateway"),
     killed("key-auth"),
     killed("tool-runner"),
@@ -64,42 +68,13 @@ export function victimsAtWorst(toolgate: RunningToolgate): Victim[] {
     whileWriting({ ...server("NATS", nats), name: "NATS, usage" }, pool, ["key_auth.api_key_requests"]),
     server("Redis", redis),
     wiped("Redis wiped", redis),
-  ];
-}
-
-/** What takes part in the calls of hooks, at random moments. */
-export function hookVictimsAtRandom(toolgate: RunningToolgate): Victim[] {
-  const { postgres, nats, redis } = serversOf(toolgate);
-  const killed = (name: string, count = 1) => killedProcess(toolgate, name, count);
-  return [
-    killed("receiver"),
-    { ...killed("receiver", 2), name: "both receivers" },
-    killed("runner"),
-    { ...killed("runner", 2), name: "both runners" },
-    killed("gateway"),
-    killed("key-auth"),
-    killed("tool-runner"),
-    server("PostgreSQL", postgres),
-    server("NATS", nats),
-    server("Redis", redis),
-    wiped("Redis wiped", redis),
-  ];
-}
-
-/** The same between any two steps: while each of the tables that a call is written to is blocked, and in turn. */
-export function hookVictimsAtWorst(toolgate: RunningToolgate): Victim[] {
-  const { postgres, nats, redis } = serversOf(toolgate);
-  const { pool } = toolgate;
-  const killed = (name: string, count = 1) => killedProcess(toolgate, name, count);
-  return [
+    // Between any two steps of a hook call.
     whileWriting(killed("receiver"), pool, ["inbound_hook.replay_key"]),
     whileWriting({ ...killed("receiver", 2), name: "both receivers" }, pool, ["inbound_hook.delivery"]),
     whileWriting(killed("runner"), pool, ["inbound_hook.run"]),
     { ...killed("runner", 2), name: "both runners" },
     whileDown(server("NATS", nats), killed("runner")),
     whileDown(server("Redis", redis), killed("receiver")),
-    killed("tool-runner"),
-    server("PostgreSQL", postgres),
   ];
 }
 
@@ -172,7 +147,7 @@ function whileDown(first: Victim, second: Victim): Victim {
 }
 
 /** Kills it while transactions that write to these tables are blocked; they continue when it is dead. */
-function whileWriting(victim: Victim, pool: RunningToolgate["pool"], tables: readonly BlockedTable[]): Victim {
+function whileWriting(victim: Victim, pool: Pool, tables: readonly string[]): Victim {
   return {
     ...victim,
     name: `${victim.name}, writing`,
@@ -184,4 +159,30 @@ function whileWriting(victim: Victim, pool: RunningToolgate["pool"], tables: rea
       });
     },
   };
+}
+
+/**
+ * Blocks all writes to these tables, and resolves once each has a transaction waiting. The function that it resolves
+ * with releases them: everything already sent to the database is then committed, even if its sender has died.
+ */
+async function whileWritesWait(pool: Pool, tables: readonly string[]): Promise<() => void> {
+  const released = Promise.withResolvers<void>();
+  const waiting = Promise.withResolvers<void>();
+  const held = inTransaction(pool, async (client) => {
+    await client.query(`lock table ${tables.join(", ")} in share row exclusive mode`);
+    const allWait = async () => {
+      const { rows } = await client.query(
+        `select count(distinct relation)::int as tables from pg_locks
+         where not granted and relation = any($1::text[]::regclass[])`,
+        [tables],
+      );
+      return rows[0].tables === tables.length;
+    };
+    await eventually(allWait);
+    waiting.resolve();
+    await released.promise;
+  });
+  held.catch(waiting.reject);
+  await waiting.promise;
+  return released.resolve;
 }

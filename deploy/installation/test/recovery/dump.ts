@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { createPool, inTransaction, type Queryable } from "@toolgate/postgres/pool";
+import { inTransaction, type Queryable, withPool } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { SERVICES_WITH_SCHEMA } from "../../src/migrate.ts";
 
@@ -27,30 +27,22 @@ async function countsIn(db: Queryable): Promise<Record<string, number>> {
   return counts;
 }
 
-export async function rowCounts(url: string): Promise<Record<string, number>> {
-  const pool = createPool({ url, maxConnections: 1, applicationName: "test" });
-  try {
-    return await countsIn(pool);
-  } finally {
-    await pool.end();
-  }
+export function rowCounts(url: string): Promise<Record<string, number>> {
+  return withPool(url, "test", countsIn);
 }
 
 /** Dumps a database that is in use; returns the number of rows of every table at the moment of the dump. */
-export async function dumpTo(file: string, url: string): Promise<Record<string, number>> {
-  const pool = createPool({ url, maxConnections: 1, applicationName: "test" });
-  try {
-    return await inTransaction(pool, async (db) => {
+export function dumpTo(file: string, url: string): Promise<Record<string, number>> {
+  return withPool(url, "test", (pool) =>
+    inTransaction(pool, async (db) => {
       await db.query("set transaction isolation level repeatable read");
       const { rows } = await db.query("select pg_export_snapshot() as snapshot");
       const counts = await countsIn(db);
       const { snapshot } = rows[0];
       await run("pg_dump", ["-Fc", "--no-owner", "--no-privileges", `--snapshot=${snapshot}`, "-f", file, url]);
       return counts;
-    });
-  } finally {
-    await pool.end();
-  }
+    }),
+  );
 }
 
 export async function restoreFrom(file: string, url: string): Promise<void> {

@@ -6,10 +6,8 @@ import { seededRandom } from "@toolgate/testbed/random";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { replicaFaults } from "../../../../packages/event-bus/test/replica-faults.ts";
 import { readArrivals, readLogs } from "../faults/evidence.ts";
-import { TOOLS } from "../faults/load.ts";
-import { createFaultReceivers, ENDPOINTS } from "../faults/receivers.ts";
 import { type FaultRun, runFaults } from "../faults/run.ts";
-import { callsWithoutEvent, missingFromLogs, repeatedArrivals } from "../faults/tally.ts";
+import { brokenHookCalls, callsWithoutEvent, missingFromLogs, repeatedArrivals } from "../faults/tally.ts";
 import { createCountOnBroker, makeRetriesDue, readUnsettled, SETTLED } from "../faults/unsettled.ts";
 import type { Victim } from "../faults/victims.ts";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
@@ -20,8 +18,6 @@ const SEED = 11;
 
 describe("an installation on a NATS cluster of three servers, each of which is killed under load", () => {
   const resources = new AsyncDisposableStack();
-  const secrets = new Map<string, string>();
-  const receivers = createFaultReceivers();
   let cluster: TestNatsCluster;
   let toolgate: RunningToolgate;
   let bus: Bus;
@@ -32,13 +28,6 @@ describe("an installation on a NATS cluster of three servers, each of which is k
     const env = { NATS_STREAM_REPLICAS: "3" };
     toolgate = resources.use(await runToolgate("split", { otherNats: cluster, env, replicas: { "key-auth": 2 } }));
     bus = resources.use(await connectBus({ servers: cluster.url, name: "test", streamReplicas: 3 }));
-    for (const [name, tool] of Object.entries(TOOLS)) {
-      const parameters = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
-      await toolgate.saveTool(name, { external_api: true, parameters, ...tool });
-    }
-    toolgate.receiver.behave(receivers.behave);
-    for (const [path, events] of Object.entries(ENDPOINTS))
-      secrets.set(path, (await toolgate.createEndpoint([...events], path)).secret);
     const victims = cluster.servers.map((server, index) => victim(server, `server ${index + 1}`));
     run = await runFaults(toolgate, victims, seededRandom(SEED), () => {});
   }, 600_000);
@@ -71,10 +60,10 @@ describe("an installation on a NATS cluster of three servers, each of which is k
     const countOnBroker = createCountOnBroker(bus);
     await eventually(async () => {
       await makeRetriesDue(toolgate.pool);
-      expect(missingFromLogs(run.calls, await readLogs(toolgate.pool), run.faults)).toEqual([]);
+      expect(missingFromLogs(run.calls, await readLogs(toolgate.pool), [])).toEqual([]);
       expect(await readUnsettled(toolgate.pool, countOnBroker)).toEqual(SETTLED);
     }, PATIENCE);
-    const arrivals = readArrivals(toolgate.receiver.requests, secrets, receivers.refused);
+    const arrivals = readArrivals(toolgate.receiver.requests, run.site);
     const slowest = Math.max(...run.calls.map(({ sentAtMs, endedAtMs }) => endedAtMs - sentAtMs));
     console.log(
       `${run.calls.length} calls, the slowest took ${slowest} ms; ${arrivals.deliveries.size} deliveries, ${repeatedArrivals(arrivals)} arrived twice`,
@@ -83,5 +72,6 @@ describe("an installation on a NATS cluster of three servers, each of which is k
     expect(run.bystandersLost).toEqual([]);
     expect(run.calls.filter(({ status }) => status !== 200)).toEqual([]);
     expect(callsWithoutEvent(run.calls, arrivals)).toEqual([]);
+    expect(brokenHookCalls(run.hookCalls, await readLogs(toolgate.pool), arrivals)).toEqual([]);
   });
 });

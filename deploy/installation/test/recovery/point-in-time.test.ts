@@ -1,53 +1,49 @@
-import { testNats, testRedis } from "@toolgate/testbed/servers";
 import { expect, test } from "vitest";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 import { startArchivedCluster } from "./archived-cluster.ts";
 import { hasPostgresClients } from "./dump.ts";
-import { rowsOf } from "./retries.ts";
-import { openSite } from "./site.ts";
-import { call, createKey, setUp, useAll } from "./work.ts";
+import { KEY, setUp, useAll } from "./work.ts";
 
 const clients = await hasPostgresClients();
 if (!clients) test.skip("not run: PostgreSQL as it was at a moment (pg_basebackup is not on the PATH)", () => {});
 
+const statusOf = async ({ call }: RunningToolgate, secret: string) =>
+  (await call("echo", secret, { text: "x" })).status;
+
 test.runIf(clients)(
   "PostgreSQL restored to a moment has all that was committed before it and nothing later",
   async () => {
-    await using resources = new AsyncDisposableStack();
-    const site = resources.use(await openSite());
-    const cluster = resources.use(await startArchivedCluster());
+    await using cluster = await startArchivedCluster();
     const { url: databaseUrl } = cluster;
-    await site.migrate(databaseUrl);
-    const first = { databaseUrl, nats: resources.use(await testNats()), redis: resources.use(await testRedis()) };
-    const before = await site.start(first);
-    resources.defer(() => before.stop());
-    const setup = await setUp(before, site);
-    await useAll(site, before, setup, "in-the-base-backup");
+    const before = await runToolgate("single", { alone: true, databaseUrl });
+    const revoke = (keyId: string) => before.manage("key_auth.v1.KeyService/RevokeKey", { keyId });
+    const setup = await setUp(before);
+    await useAll(before, setup, "in-the-base-backup");
     await cluster.baseBackup();
-    await useAll(site, before, setup, "in-the-log");
-    const [revokedBefore, revokedAfter] = [await createKey(before), await createKey(before)];
-    await before.manage("key_auth.v1.KeyService/RevokeKey", { keyId: revokedBefore.keyId });
+    await useAll(before, setup, "in-the-log");
+    const [revokedBefore, revokedAfter] = [await before.createKey(KEY), await before.createKey(KEY)];
+    await revoke(revokedBefore.id);
     const moment = await cluster.now();
 
     // What the restore undoes, with the accident that is its reason.
-    await before.manage("key_auth.v1.KeyService/RevokeKey", { keyId: revokedAfter.keyId });
-    const createdAfter = await createKey(before);
-    await useAll(site, before, setup, "too-late");
+    await revoke(revokedAfter.id);
+    const createdAfter = await before.createKey(KEY);
+    await useAll(before, setup, "too-late");
     await before.manage("tool_runner.v1.ToolService/DeleteTool", { name: "echo" });
-    expect(await call(before, setup.secret, "gone")).toBe(403);
-    await before.stop();
+    expect(await statusOf(before, setup.secret)).toBe(403);
+    await before[Symbol.asyncDispose]();
 
     await cluster.recoverTo(moment);
-    await site.migrate(databaseUrl);
     // NATS and Redis are emptied, because what they have is newer.
-    const after = resources.use(
-      await site.start({ databaseUrl, nats: resources.use(await testNats()), redis: resources.use(await testRedis()) }),
+    await using after = await runToolgate("single", { former: before, databaseUrl });
+    await useAll(after, setup, "after");
+    const secrets = [revokedBefore, revokedAfter, createdAfter].map(({ secret }) => secret);
+    expect(await Promise.all(secrets.map((secret) => statusOf(after, secret)))).toEqual([401, 200, 401]);
+    const { rows } = await after.pool.query(
+      `select count(*) filter (where convert_from(body, 'utf8') like '%in-the-log-call%')::int as before,
+         count(*) filter (where convert_from(body, 'utf8') like '%too-late-call%')::int as after
+       from outbound_webhook.event`,
     );
-    await useAll(site, after, setup, "after");
-    expect(await call(after, revokedBefore.secret, "x")).toBe(401);
-    expect(await call(after, revokedAfter.secret, "valid-again")).toContain("valid-again");
-    expect(await call(after, createdAfter.secret, "x")).toBe(401);
-    const deliveries = (text: string) =>
-      rowsOf(databaseUrl, `select from outbound_webhook.event where convert_from(body, 'utf8') like '%${text}-call%'`);
-    expect([await deliveries("in-the-log"), await deliveries("too-late")]).toEqual([1, 0]);
+    expect(rows).toEqual([{ before: 1, after: 0 }]);
   },
 );

@@ -1,92 +1,64 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
+import { expect } from "vitest";
 import { createHook, hookLog, resultOf, type TestHook } from "../hooks/hooks.ts";
-import type { RunningSite, Site } from "./site.ts";
+import type { RunningToolgate } from "../running-toolgate.ts";
 
 /** What a workspace has set up. */
 export interface Setup {
-  keyId: string;
   secret: string;
   hook: TestHook;
 }
 
-const HANDLER = "export default async ({ text }) => ({ success: true, text });";
-const PATIENCE = { deadlineMs: 60_000 };
-const JSON_TYPE = { "content-type": "application/json" };
+export const KEY = { name: "k", tools: ["echo"] };
 
 /** A tool that a key and a hook may call and whose runs are delivered to an endpoint, and an assistant. */
-export async function setUp({ manage }: RunningSite, { receiver }: Site): Promise<Setup> {
+export async function setUp(toolgate: RunningToolgate): Promise<Setup> {
+  const { manage } = toolgate;
   const parameters = { type: "object", properties: { text: { type: "string" } } };
   const released = { external_api: true, inbound_hook: true, webhook_event: true };
-  const definition = { description: "Echoes.", ...released, parameters, handler: HANDLER };
-  await manage("tool_runner.v1.ToolService/SaveTool", { name: "echo", definition, confirmExposure: true });
-  await manage("outbound_webhook.v1.EndpointService/CreateEndpoint", {
-    url: `${receiver.url}/hook`,
-    events: ["tool.completed"],
-  });
-  const hook = await createHook({ manage }, { format: "HOOK_FORMAT_NATIVE" });
+  const handler = "export default async ({ text }) => ({ success: true, text });";
+  await toolgate.saveTool("echo", { ...released, parameters, handler });
+  await toolgate.createEndpoint(["tool.completed"]);
+  const hook = await createHook(toolgate, { format: "HOOK_FORMAT_NATIVE" });
   const assistant = { instructions: "Help.", tools: ["echo"], models: [], suggestions: [] };
   await manage("chat.v1.AssistantService/SaveAssistant", { name: "tester", definition: assistant });
   await manage("chat.v1.AssistantService/SetDefaultAssistant", { name: "tester" });
-  return { ...(await createKey({ manage })), hook };
-}
-
-export async function createKey({ manage }: Pick<RunningSite, "manage">): Promise<{ keyId: string; secret: string }> {
-  const made = await manage<{ key: { id: string }; secret: string }>("key_auth.v1.KeyService/CreateKey", {
-    name: "k",
-    tools: ["echo"],
-  });
-  return { keyId: made.key.id, secret: made.secret };
-}
-
-/** The status of one call of the tool, or what it returned. */
-export async function call(site: RunningSite, secret: string, text: string): Promise<string | number> {
-  const headers = { ...JSON_TYPE, authorization: `Bearer ${secret}` };
-  const body = JSON.stringify({ args: { text } });
-  const response = await site.fetch("/api/v1/tools/echo", { method: "POST", headers, body });
-  return response.status === 200 ? JSON.stringify(response.body) : response.status;
+  const { secret } = await toolgate.createKey(KEY);
+  return { secret, hook };
 }
 
 /** Waits until the run with this text has been delivered. */
-export function delivered({ receiver }: Site, text: string): Promise<true> {
-  return eventually(() => receiver.requests.some(({ body }) => body.includes(text)) || false, PATIENCE);
-}
-
-/** Calls the hook; resolves with the result of its run. */
-export async function callHook(site: RunningSite, hook: TestHook, text: string): Promise<unknown> {
-  const body = JSON.stringify({ text });
-  const headers = { "x-service-signature": sign(hook.secret, Math.floor(Date.now() / 1000), body) };
-  const { status } = await site.fetch(hook.path, { method: "POST", headers, body });
-  if (status !== 202) return status;
-  const [newest] = await hookLog(site, hook.id);
-  return resultOf(site, newest?.id ?? "");
+export function delivered({ receiver }: RunningToolgate, text: string): Promise<true> {
+  return eventually(() => receiver.requests.some(({ body }) => body.includes(text)));
 }
 
 /** Sends a message, with a file if there is one; resolves with the reply. */
-export async function ask(site: RunningSite, { account }: Site, message: string, file?: string): Promise<unknown> {
+export async function ask({ account, request }: RunningToolgate, message: string, file?: string): Promise<string> {
   const { workspace: tenant, email, password } = account;
-  const login = await site.fetch("/toolgate.key_auth.v1.SessionService/Login", {
+  const login = await request("/toolgate.key_auth.v1.SessionService/Login", {
     method: "POST",
-    headers: JSON_TYPE,
+    headers: { "content-type": "application/json" },
     body: JSON.stringify({ email, password, tokenKind: "TOKEN_KIND_JWT" }),
   });
   const form = new FormData();
   for (const [name, value] of Object.entries({ tenant, chat_id: "c", message })) form.append(name, value);
   if (file !== undefined) form.append("file", new Blob([file]), "note.txt");
   const headers = { authorization: `Bearer ${login.body.token}` };
-  const { status, body } = await site.fetch("/chat/index", { method: "POST", headers, body: form });
-  return status === 200 ? body.reply : status;
+  const { status, body } = await request("/chat/index", { method: "POST", headers, body: form });
+  expect([status, body.reply]).toEqual([200, expect.stringMatching(/./)]);
+  return String(body.reply);
 }
 
-/** Everything that an installation is for, once: a call and its delivery, a hook, a chat. Throws for what does not work. */
-export async function useAll(site: Site, running: RunningSite, { secret, hook }: Setup, text: string): Promise<void> {
-  const outcomes = {
-    call: await call(running, secret, `${text}-call`),
-    hook: JSON.stringify(await callHook(running, hook, `${text}-hook`)),
-    chat: String(await ask(running, site, `say ${text}`)),
-  };
-  for (const name of ["call", "hook"] as const)
-    if (!outcomes[name].toString().includes(`${text}-${name}`)) throw new Error(`${name}: ${outcomes[name]}`);
-  if (/^\d+$/.test(outcomes.chat) || outcomes.chat === "") throw new Error(`chat: ${outcomes.chat}`);
-  await delivered(site, `${text}-call`);
+/** Everything that an installation is for, once: a call and its delivery, a hook, a chat. Fails if something does not work. */
+export async function useAll(toolgate: RunningToolgate, { secret, hook }: Setup, text: string): Promise<void> {
+  const called = await toolgate.call("echo", secret, { text: `${text}-call` });
+  expect([called.status, called.text]).toEqual([200, expect.stringContaining(`${text}-call`)]);
+  const body = JSON.stringify({ text: `${text}-hook` });
+  const headers = { "x-service-signature": sign(hook.secret, Math.floor(Date.now() / 1000), body) };
+  expect((await toolgate.request(hook.path, { method: "POST", headers, body })).status).toBe(202);
+  const [newest] = await hookLog(toolgate, hook.id);
+  expect(await resultOf(toolgate, newest?.id ?? "")).toMatchObject({ text: `${text}-hook` });
+  await ask(toolgate, `say ${text}`);
+  await delivered(toolgate, `${text}-call`);
 }

@@ -1,12 +1,12 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { readEvent } from "../faults/evidence.ts";
 import { storedAnswer } from "./answers.ts";
-import type { Load } from "./load.ts";
+import type { WorkLoad } from "./load.ts";
 import type { Rig } from "./rig.ts";
 
 /** What a rollout must not cause. All lists are empty, or something went wrong. */
 export interface Damage {
-  failedCalls: readonly string[];
+  failed: readonly string[];
   /** Events of successful calls that never arrived, by type and number of the call. */
   lost: string[];
   /** Events that arrived twice, under one delivery or under two. */
@@ -15,11 +15,11 @@ export interface Damage {
   brokenAnswers: string[];
   /** Deliveries that were not delivered, or not at the first attempt. */
   troubledDeliveries: unknown[];
-  badEnds: string[];
+  badEnds: readonly string[];
 }
 
 export const NO_DAMAGE: Damage = {
-  failedCalls: [],
+  failed: [],
   lost: [],
   repeated: [],
   brokenAnswers: [],
@@ -27,31 +27,22 @@ export const NO_DAMAGE: Damage = {
   badEnds: [],
 };
 
-/** Longer than a lease, after which an attempt is repeated. */
-const SETTLE_DEADLINE_MS = 120_000;
-
-/** Ends the load, waits until everything that it caused has arrived, and compares. */
-export async function countDamage({ cluster, pool, receiver, work }: Rig, load: Load): Promise<Damage> {
+/** Ends the load, waits until everything that it caused has arrived, longer than a lease if need be, and compares. */
+export async function countDamage(
+  { cluster, pool, receiver, work }: Rig,
+  { load, expected, answers }: WorkLoad,
+): Promise<Damage> {
   await load.stop();
-  const arrived = () => {
-    const times = new Map<string, number>();
-    for (const { body } of receiver.requests) {
-      const { type, n } = readEvent(body);
-      times.set(`${type} ${n}`, (times.get(`${type} ${n}`) ?? 0) + 1);
-    }
-    return times;
-  };
-  const missing = () => {
-    const times = arrived();
-    return [...load.expected].filter((event) => !times.has(event));
-  };
+  const arrived = () =>
+    Map.groupBy(
+      receiver.requests.map(({ body }) => readEvent(body)),
+      ({ type, n }) => `${type} ${n}`,
+    );
+  const missing = () => [...expected.difference(new Set(arrived().keys()))];
   const queued = async () => (await pool.query("select from outbound_webhook.queue_item")).rowCount;
-  await eventually(async () => missing().length === 0 && (await queued()) === 0, {
-    deadlineMs: SETTLE_DEADLINE_MS,
-    everyMs: 250,
-  }).catch(() => {});
+  await eventually(async () => missing().length === 0 && (await queued()) === 0, { everyMs: 250 }).catch(() => {});
   const brokenAnswers: string[] = [];
-  for (const { chatId, text } of load.answers) {
+  for (const { chatId, text } of answers) {
     const stored = await storedAnswer(work, chatId).catch(String);
     if (stored !== text || text === "") brokenAnswers.push(`${chatId}: ${text} / ${stored}`);
   }
@@ -60,20 +51,14 @@ export async function countDamage({ cluster, pool, receiver, work }: Rig, load: 
        from outbound_webhook.delivery d left join outbound_webhook.attempt a on a.delivery_id = d.id
       group by 1, 2 having d.status <> 'delivered' or count(*) <> 1 limit 20`,
   );
+  const reconnects = answers.reduce((sum, answer) => sum + answer.reconnects, 0);
+  console.log(`${JSON.stringify(load.done)}; ${reconnects} reconnects; ${receiver.requests.length} deliveries arrived`);
   return {
-    failedCalls: load.failures,
+    failed: load.failures,
     lost: missing(),
-    repeated: [...arrived()].filter(([, times]) => times > 1).map(([event, times]) => `${event}: ${times} times`),
+    repeated: [...arrived()].filter(([, all]) => all.length > 1).map(([event, all]) => `${event}: ${all.length} times`),
     brokenAnswers,
     troubledDeliveries,
-    badEnds: cluster.badEnds(),
+    badEnds: cluster.badEnds,
   };
-}
-
-/** One line of what was counted. */
-export function summary({ cluster, receiver }: Rig, load: Load): string {
-  const work = Object.entries(load.done).map(([kind, count]) => `${count} × ${kind}`);
-  const reconnects = load.answers.reduce((sum, answer) => sum + answer.reconnects, 0);
-  const unready = cluster.endpoints.unready.length === 0 ? "" : `; unready: ${cluster.endpoints.unready.join(", ")}`;
-  return `${work.join(", ")}; ${reconnects} reconnects; ${receiver.requests.length} deliveries arrived${unready}`;
 }

@@ -1,32 +1,16 @@
-import { pause } from "@toolgate/service-host/every";
 import { sign } from "@toolgate/webhook-signing/sign";
+import { type Load, startLoad } from "../load.ts";
 import { type ChatAnswer, readAnswer } from "./answers.ts";
 import { EVENT_OF, type Work } from "./work.ts";
 
-/** What the clients of a load have seen. */
-export interface Load {
-  /** Completed work by kind. */
-  readonly done: Readonly<Record<Kind, number>>;
-  /** What went wrong, in words. */
-  readonly failures: readonly string[];
+/** Everything that an installation is used for, at the same time. */
+export interface WorkLoad {
+  load: Load;
   /** Every event that must arrive, as type and number: its call had a success. */
-  readonly expected: ReadonlySet<string>;
-  readonly answers: readonly ChatAnswer[];
-  /** Resolves when the work under way has ended. */
-  stop(): Promise<void>;
+  expected: ReadonlySet<string>;
+  answers: readonly ChatAnswer[];
 }
 
-export type Kind = "call" | "repeated call" | "hook call" | "answer" | "resumed answer" | "management";
-
-/** Clients of each kind, in a closed loop, and the pause between two of their requests: well below what the machine can do. */
-const CLIENTS: Readonly<Record<Kind, readonly [count: number, everyMs: number]>> = {
-  call: [4, 250],
-  "repeated call": [2, 400],
-  "hook call": [2, 400],
-  answer: [2, 300],
-  "resumed answer": [1, 300],
-  management: [1, 250],
-};
 const MANAGEMENT = [
   "key_auth.v1.KeyService/ListKeys",
   "tool_runner.v1.ToolService/ListTools",
@@ -37,62 +21,37 @@ const MANAGEMENT = [
 ];
 const TIMEOUT_MS = 60_000;
 
-export function startLoad(work: Work): Load {
-  const done = Object.fromEntries(Object.keys(CLIENTS).map((kind) => [kind, 0])) as Record<Kind, number>;
-  const failures: string[] = [];
+/** Well below what the machine can do. */
+export function startWork(work: Work): WorkLoad {
   const expected = new Set<string>();
   const answers: ChatAnswer[] = [];
-  const stopping = new AbortController();
-  let last = 0;
-  const attempts: Record<Kind, (n: number) => Promise<void>> = {
-    call: async (n) => {
-      const tool = n % 2 === 0 ? "emitter" : "reported";
-      await callTool(work, tool, n);
-      expected.add(`${EVENT_OF[tool]} ${n}`);
-    },
-    "repeated call": async (n) => {
-      const first = await callTool(work, "emitter", n, `key-${n}`);
-      expected.add(`${EVENT_OF.emitter} ${n}`);
-      const again = await callTool(work, "emitter", n, `key-${n}`);
-      if (first.text !== again.text) throw new Error(`the repeat got another response: ${again.text}`);
-      if (again.replayed !== "true") throw new Error("the repeat ran again");
-    },
-    "hook call": async (n) => {
-      await callHook(work, n);
-      expected.add(`${EVENT_OF.hooked} ${n}`);
-    },
-    answer: async (n) => void answers.push(await readAnswer(work, `chat-${n}`)),
-    "resumed answer": async (n) => void answers.push(await readAnswer(work, `chat-${n}`, { cutAfterEvents: 5 })),
-    management: async (n) => void (await work.manage(MANAGEMENT[n % MANAGEMENT.length] ?? "", {})),
-  };
-  async function client(kind: Kind, everyMs: number): Promise<void> {
-    while (!stopping.signal.aborted) {
-      last += 1;
-      const n = last;
-      const startedAt = new Date().toISOString();
-      await attempts[kind](n).then(
-        () => {
-          done[kind] += 1;
-        },
-        (error: unknown) =>
-          failures.push(`${startedAt} to ${new Date().toISOString()} ${kind} ${n}: ${inWords(error)}`),
-      );
-      await pause(everyMs, stopping.signal);
-    }
+  async function call(n: number): Promise<void> {
+    const tool = n % 2 === 0 ? "emitter" : "reported";
+    await callTool(work, tool, n);
+    expected.add(`${EVENT_OF[tool]} ${n}`);
   }
-  const clients = Object.entries(CLIENTS).flatMap(([kind, [count, everyMs]]) =>
-    Array.from({ length: count }, () => client(kind as Kind, everyMs)),
-  );
-  return {
-    done,
-    failures,
-    expected,
-    answers,
-    async stop() {
-      stopping.abort();
-      await Promise.all(clients);
-    },
-  };
+  async function repeatedCall(n: number): Promise<void> {
+    const first = await callTool(work, "emitter", n, `key-${n}`);
+    expected.add(`${EVENT_OF.emitter} ${n}`);
+    const again = await callTool(work, "emitter", n, `key-${n}`);
+    if (first.text !== again.text) throw new Error(`the repeat got another response: ${again.text}`);
+    if (again.replayed !== "true") throw new Error("the repeat ran again");
+  }
+  async function hookCall(n: number): Promise<void> {
+    await callHook(work, n);
+    expected.add(`${EVENT_OF.hooked} ${n}`);
+  }
+  const answer = async (n: number) => answers.push(await readAnswer(work, `chat-${n}`));
+  const resumedAnswer = async (n: number) => answers.push(await readAnswer(work, `chat-${n}`, { cutAfterEvents: 5 }));
+  const load = startLoad({
+    call: { count: 4, restMs: 250, attempt: call },
+    "repeated call": { count: 2, restMs: 400, attempt: repeatedCall },
+    "hook call": { count: 2, restMs: 400, attempt: hookCall },
+    answer: { count: 2, restMs: 300, attempt: answer },
+    "resumed answer": { count: 1, restMs: 300, attempt: resumedAnswer },
+    management: { count: 1, restMs: 250, attempt: (n) => work.manage(MANAGEMENT[n % MANAGEMENT.length] ?? "", {}) },
+  });
+  return { load, expected, answers };
 }
 
 async function callTool({ baseUrl, keySecret }: Work, tool: string, n: number, idempotencyKey?: string) {
@@ -122,9 +81,4 @@ async function callHook({ baseUrl, hook }: Work, n: number): Promise<void> {
   });
   const text = await response.text();
   if (response.status !== 202) throw new Error(`hook: ${response.status} ${text}`);
-}
-
-function inWords(error: unknown): string {
-  const { message, cause } = error as Error;
-  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }

@@ -11,11 +11,12 @@ import { installationSecrets } from "@toolgate/local/installation-secrets";
 import { loginsAt } from "@toolgate/local/logins";
 import { serviceEnvironment } from "@toolgate/local/topology";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
+import type { ServiceName } from "@toolgate/service-registry/services";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { testNats, testRedis } from "@toolgate/testbed/servers";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { testDatabase } from "@toolgate/testbed/test-database";
-import { type ModelServer, startOpenAiServer } from "../../../../services/chat/test/model-servers/server.ts";
+import { startOpenAiServer } from "../../../../services/chat/test/model-servers/server.ts";
 import { roleUrls, SERVICES_WITH_SCHEMA } from "../../src/migrate.ts";
 import { type Cluster, openCluster, PROCESSES, type Version } from "./cluster.ts";
 import { startFrontDoor } from "./front-door.ts";
@@ -23,6 +24,7 @@ import { prepareWork, type Work } from "./work.ts";
 
 /** This source tree. */
 export const THIS: Version = { name: "this version", root: fileURLToPath(new URL("../../../../", import.meta.url)) };
+/** With two of every role, no call fails: docs/kubernetes.md. */
 const REPLICAS = 2;
 const GATEWAY_PORT = 8080;
 /** Room for the load of one workspace. */
@@ -40,14 +42,25 @@ export interface Rig extends AsyncDisposable {
   cluster: Cluster;
   pool: Pool;
   receiver: TestReceiver;
-  model: ModelServer;
   work: Work;
+  /** SERVICE_KEY by service. */
+  serviceKeys: Readonly<Record<ServiceName, string>>;
+  /** The entries of SERVICE_PUBLIC_KEYS. */
+  publicKeys: readonly string[];
   /** Brings the schemas up to this version. */
   migrate(version: Version): Promise<void>;
 }
 
-/** Two replicas of every role, all of them of one version. */
-export async function openRig(version: Version = THIS, replicas = REPLICAS): Promise<Rig> {
+interface RigSettings {
+  /** Of all roles. */
+  version?: Version;
+  /** Further environment of all processes. */
+  env?: Record<string, string>;
+  log?: (line: string) => void;
+}
+
+export async function openRig(settings: RigSettings = {}): Promise<Rig> {
+  const { version = THIS } = settings;
   await using resources = new AsyncDisposableStack();
   const dataDir = await temporaryFolder();
   const [nats, redis, receiver] = await Promise.all([testNats(), testRedis(), startReceiver({ tls: true })]);
@@ -60,6 +73,7 @@ export async function openRig(version: Version = THIS, replicas = REPLICAS): Pro
   const migrate = ({ root }: Version) => migrateWith(root, database.url, passwords);
   await migrate(version);
   const log = (line: string) => {
+    settings.log?.(line);
     if (LOG_FILE) appendFileSync(LOG_FILE, `${new Date().toISOString()} ${line}\n`);
   };
   const { serviceKeys } = await installationSecrets(dataDir);
@@ -71,13 +85,14 @@ export async function openRig(version: Version = THIS, replicas = REPLICAS): Pro
     dataDir,
     allowedTargets: [new URL(receiver.url).host, new URL(model.baseUrl).host],
     targetCaFile,
-    env: SETTINGS,
+    env: { ...SETTINGS, ...settings.env },
     log,
   });
   const logins = loginsAt({ nats: nats.urls, redis: redis.urls, postgres: roleUrls(database.url, passwords) });
   const cluster = resources.use(await openCluster({ env, serviceKeys, logins, dataDir, log }));
-  for (const process of PROCESSES) await cluster.scale(process, replicas, version);
-  const door = resources.use(await startFrontDoor(() => cluster.endpoints.of("gateway"), GATEWAY_PORT));
+  for (const process of PROCESSES) await cluster.scale(process, REPLICAS, version);
+  const gateways = () => cluster.pods("gateway").map(({ ip }) => ip);
+  const door = resources.use(await startFrontDoor(gateways, GATEWAY_PORT));
   const pool = resources.adopt(createPool({ url: database.url, maxConnections: 3, applicationName: "test" }), (owned) =>
     owned.end(),
   );
@@ -87,7 +102,11 @@ export async function openRig(version: Version = THIS, replicas = REPLICAS): Pro
   if (!manage) throw new Error("the administrator cannot log in");
   const work = await prepareWork({ baseUrl: door.url, manage, account, receiver, model });
   const owned = resources.move();
-  return { cluster, pool, receiver, model, work, migrate, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  const publicKeys = (env.SERVICE_PUBLIC_KEYS ?? "").split(",");
+  return {
+    ...{ cluster, pool, receiver, work, serviceKeys, publicKeys, migrate },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 /** In a process of its own, because each version has its own packages. */

@@ -14,21 +14,13 @@ const WAYS: Readonly<Record<string, string>> = {
     "const slots = () => { try { (0, eval)('var shelf = {}') } catch {} return typeof shelf === 'object' ? [shelf] : [] }",
   "a global lexical variable":
     "const slots = () => { try { (0, eval)('let shelf = {}; globalThis.f = () => shelf') } catch {} return [] }",
-  "the prototypes of what literals make":
-    "const slots = () => [{}, [], '', 0, 0n, true, /a/, () => {}, function* () {}, async () => {}, async function* () {}, Symbol()].map(Object.getPrototypeOf)",
-  "the constructors of what literals make":
-    "const slots = () => [{}, [], '', 0, 0n, true, /a/, () => {}, function* () {}, async () => {}, async function* () {}].map((v) => v.constructor)",
-  "everything that the global object has":
-    "const slots = () => Reflect.ownKeys(globalThis).map((key) => globalThis[key]).flatMap((v) => [v, v?.prototype])",
   "the object of a template":
     "const tag = (strings) => strings; const slots = () => { const t = tag`a`; return [t, t.raw] }",
   "a regular expression's last index":
     "const slots = () => { const p = /a/g; if (p.lastIndex > 0) return [{ kept: 'index' }]; p.test('a'); return [p] }",
-  "what RegExp remembers": "const slots = () => { /secret/.test('secret'); return [RegExp] }",
   "a registered symbol": "const slots = () => [Symbol.for('shelf'), Object(Symbol.for('shelf')).constructor]",
   "the arguments of the run": "const slots = (ctx, args) => [args]",
   "the context of the run": "const slots = (ctx) => [ctx, ...Object.values(ctx)]",
-  "the console": "const slots = () => [console, console.log, console.error]",
   "the function that called the handler": "const slots = () => []; export default SLOPPY",
   "the function that reads the result": "const slots = () => []; const RESULT = true",
   "the function that reads a log line":
@@ -39,10 +31,6 @@ const WAYS: Readonly<Record<string, string>> = {
     "const slots = async (ctx) => { const found = []; await { then(resolve) { found.push(resolve); callerInto(found)(); resolve() } }; return found }",
   "the error's stack":
     "const slots = () => { const found = []; try { Error.prepareStackTrace = (e, sites) => sites } catch {} const e = new Error(); if (Array.isArray(e.stack)) found.push(...e.stack.map((s) => s.getFunction?.())); return found }",
-  "iterators and their prototypes":
-    "const slots = () => [[].values(), new Map().keys(), new Set().values(), ''.matchAll(/a/g), (function* () {})(), Iterator.from([]).map((v) => v), new Intl.Segmenter().segment('a')].map(Object.getPrototypeOf)",
-  "a species": "const slots = () => [Array[Symbol.species], Promise[Symbol.species], Symbol.species]",
-  "a bound function": "const slots = () => [Math.max.bind, Function.prototype.call, Reflect.apply]",
 };
 
 /** `callerInto(found)` is a sloppy function that adds its caller to `found`. */
@@ -80,32 +68,6 @@ beforeAll(() => {
   pool = openPool();
 });
 afterAll(() => pool[Symbol.asyncDispose]());
-
-it("[TOOL-2] every object that a tool finds without making one is frozen", async () => {
-  const source = `export default () => {
-    const found = new Map([[globalThis, "globalThis"]]);
-    const open = [];
-    for (const [value, path] of found) {
-      if (!Object.isFrozen(value)) open.push(path);
-      const next = [["__proto__", Object.getPrototypeOf(value)]];
-      for (const key of Reflect.ownKeys(value)) {
-        const { get, set } = Object.getOwnPropertyDescriptor(value, key);
-        let read;
-        try { read = value[key] } catch {}
-        next.push([String(key), read], ["get " + String(key), get], ["set " + String(key), set]);
-      }
-      for (const [name, other] of next) {
-        const isObject = typeof other === "function" || (typeof other === "object" && other !== null);
-        if (isObject && !found.has(other)) found.set(other, path + "." + name);
-      }
-    }
-    return { open, found: found.size };
-  }`;
-  const outcome = await runSource(pool, source);
-  const { open, found } = JSON.parse(outcome.kind === "ok" ? outcome.resultJson : "{}");
-  expect(found).toBeGreaterThan(500);
-  expect(open).toEqual([]);
-});
 
 it.each(Object.entries(WAYS).map(([name, way]) => ({ name, way })))(
   "[TOOL-2] $name keeps nothing from one run to the next",

@@ -100,16 +100,6 @@ describe("a sandbox process", () => {
     expect(ends[0]).toBe("memory");
   });
 
-  it("[TOOL-2] moves runs that a stalled child has not begun to another child", async () => {
-    await using role = await startSandbox();
-    await using pool = openPool([role]);
-    await resultOf(pool, handler("return 1"));
-    const busy = runSource(pool, handler("for (;;) {}"), { codeKey: "same", limits: { cpuMs: 3_000 } });
-    const behind = Array.from({ length: 4 }, (_, n) => runSource(pool, handler("return 1"), { codeKey: `other-${n}` }));
-    for (const { kind } of await Promise.all(behind)) expect(kind).toBe("ok");
-    expect((await busy).kind).toBe("cpu");
-  });
-
   it("[TOOL-2] that dies cuts off the runs that have called the host; the others begin again elsewhere, and runs elsewhere continue", async () => {
     const [first, second] = await Promise.all([startSandbox(), startSandbox()]);
     await using _first = first;
@@ -209,14 +199,6 @@ describe("a sandbox process", () => {
     await answerTo("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff\xff\xff\xff\xff\xff\xff\xff");
     expect(isAlive(role.pid)).toBe(true);
     expect(processesOf(role.pid)).toEqual([role.pid]);
-  });
-
-  it("[TOOL-2] that refuses a tool-runner is the last choice while another one does not", async () => {
-    await using refusing = await startSandbox(`${TOKEN}x`);
-    await using other = await startSandbox();
-    await using pool = openPool([refusing, other]);
-    for (let n = 0; n < 4; n += 1) expect(await resultOf(pool, handler("return 1"), { workspaceId: `w${n}` })).toBe(1);
-    expect(processesOf(refusing.pid)).toEqual([refusing.pid]);
   });
 
   it("[TOOL-2] a token is rotated without a run that fails: a sandbox process admits the old one and the new one", async () => {

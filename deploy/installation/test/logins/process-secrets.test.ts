@@ -6,7 +6,7 @@ import { SERVER_USERS, serverUserOf } from "@toolgate/service-registry/server-us
 import { NEED_VARIABLES, SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { runToolgate } from "./running-toolgate.ts";
+import { runToolgate } from "../running-toolgate.ts";
 
 /** Twelve processes are started. */
 const DEADLINE_MS = 300_000;

@@ -13,7 +13,7 @@ import { withCaFile } from "@toolgate/service-host/server-addresses";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EncryptedServers, startEncryptedServers } from "./encrypted-servers.ts";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 
 let servers: EncryptedServers;
 let urls: Record<string, string>;

@@ -14,9 +14,9 @@ import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
-import { loginsIn } from "../src/logins.ts";
+import { loginsIn } from "../../src/logins.ts";
 
-const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
+const REPOSITORY = fileURLToPath(new URL("../../../../", import.meta.url));
 /** The one with all three servers. */
 const USER = "tool-runner";
 type Login = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { eventually } from "@toolgate/testbed/eventually";
-import { type CallResponse, type RunningToolgate, runToolgate } from "./running-toolgate.ts";
+import { type CallResponse, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 /** Part of each name and value of the first tenant, so a response that leaks one contains it. */
 export const MARKER = "zeppelin";
@@ -14,11 +14,13 @@ interface Tenant {
   call(rpc: string, request: object): Promise<CallResponse>;
 }
 
-/** Two workspaces of one installation, each with an administrator; the first has one of everything. */
+/** Workspaces of one installation, each with an administrator; the first has one of everything. */
 export interface Tenants extends AsyncDisposable {
   toolgate: RunningToolgate;
   first: Tenant & Things;
   second: Tenant;
+  /** For runs: what it has does not count. */
+  third: Tenant;
   /** Everything that is stored about the first tenant, as text. */
   stored(): Promise<string>;
 }
@@ -61,18 +63,24 @@ export async function twoTenants(): Promise<Tenants> {
   const toolgate = await runToolgate("single", { alone: true });
   const { email, password, workspace } = toolgate.account;
   const first = { workspace, manage: toolgate.manage, call: await callerOf(toolgate, { email, password }, workspace) };
-  const account = { email: "admin@second.test", password: "a password", workspace: `s-${randomUUID().slice(0, 8)}` };
-  await provision(toolgate.pool, { ...account, role: "admin" });
-  const manage = await loginTo(toolgate.baseUrl, account);
-  if (!manage) throw new Error("the second administrator cannot log in");
-  const second = { workspace: account.workspace, manage, call: await callerOf(toolgate, account, account.workspace) };
+  const [second, third] = [await addTenant(toolgate), await addTenant(toolgate)];
   return {
     toolgate,
     first: { ...first, ...(await makeThings(toolgate)) },
     second,
+    third,
     stored: () => storedOf(toolgate, workspace),
     [Symbol.asyncDispose]: () => toolgate[Symbol.asyncDispose](),
   };
+}
+
+async function addTenant(toolgate: RunningToolgate): Promise<Tenant> {
+  const workspace = `s-${randomUUID().slice(0, 8)}`;
+  const account = { email: `admin@${workspace}.test`, password: "a password", workspace };
+  await provision(toolgate.pool, { ...account, role: "admin" });
+  const manage = await loginTo(toolgate.baseUrl, account);
+  if (!manage) throw new Error("the administrator of another workspace cannot log in");
+  return { workspace, manage, call: await callerOf(toolgate, account, workspace) };
 }
 
 async function callerOf(

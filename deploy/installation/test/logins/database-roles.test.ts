@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createPool } from "@toolgate/postgres/pool";
+import { withPool } from "@toolgate/postgres/pool";
 import { readIdentity } from "@toolgate/service-host/identity/service-keys";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { SERVER_USERS } from "@toolgate/service-registry/server-users";
 import { CALLING_SERVICES } from "@toolgate/service-registry/services";
+import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loginsIn, readRolePasswords, writeLogins } from "../src/logins.ts";
-import { migrateAll, roleUrls, SERVICES_WITH_SCHEMA } from "../src/migrate.ts";
+import { loginsIn, readRolePasswords, writeLogins } from "../../src/logins.ts";
+import { migrateAll, roleUrls, SERVICES_WITH_SCHEMA } from "../../src/migrate.ts";
 
 let database: TestDatabase;
 const passwords = Object.fromEntries(
@@ -34,40 +34,29 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 /** Runs each statement as a role; returns what the server said, "" for success. */
-async function outcomes(url: string, statements: readonly string[]): Promise<string[]> {
-  const pool = createPool({ url, maxConnections: 1, applicationName: "test" });
-  try {
+function outcomes(url: string, statements: readonly string[]): Promise<string[]> {
+  return withPool(url, "test", async (pool) => {
     const said: string[] = [];
     for (const statement of statements) {
-      said.push(
-        await pool.query(statement).then(
-          () => "",
-          (error: Error) => error.message,
-        ),
+      const failure = await pool.query(statement).then(
+        () => "",
+        (error: Error) => error.message,
       );
+      said.push(failure);
     }
     return said;
-  } finally {
-    await pool.end();
-  }
+  });
 }
 
 async function ownersIn(schema: string): Promise<string[]> {
-  const pool = createPool({ url: database.url, maxConnections: 1, applicationName: "test" });
-  try {
-    const { rows } = await pool.query(
-      `select distinct owner::regrole::text as owner from (
-         select relowner as owner from pg_class join pg_namespace n on n.oid = relnamespace where nspname = $1
-         union all select proowner from pg_proc join pg_namespace n on n.oid = pronamespace where nspname = $1
-         union all select typowner from pg_type join pg_namespace n on n.oid = typnamespace where nspname = $1
-         union all select nspowner from pg_namespace where nspname = $1
-       ) owned`,
-      [schema],
-    );
-    return rows.map(({ owner }) => owner);
-  } finally {
-    await pool.end();
-  }
+  const owners = `select distinct owner::regrole::text as owner from (
+    select relowner as owner from pg_class join pg_namespace n on n.oid = relnamespace where nspname = $1
+    union all select proowner from pg_proc join pg_namespace n on n.oid = pronamespace where nspname = $1
+    union all select typowner from pg_type join pg_namespace n on n.oid = typnamespace where nspname = $1
+    union all select nspowner from pg_namespace where nspname = $1
+  ) owned`;
+  const { rows } = await withPool(database.url, "test", (pool) => pool.query(owners, [schema]));
+  return rows.map(({ owner }) => owner);
 }
 
 test("an upgrade gives each service's role its schema with everything in it, and repeating it changes nothing", async () => {
@@ -121,41 +110,37 @@ test.each(SERVICES_WITH_SCHEMA)("the role of %s owns its schema and can do nothi
 });
 
 test("the logins of an installation are files that only their owner may read, and passwords stay", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "toolgate-logins-"));
-  try {
-    const addresses = {
-      databaseUrl: "postgres://admin:secret@db.example/toolgate",
-      natsUrl: "tls://a.example:4222, tls://b.example:4222",
-      redisUrl: "rediss://redis.example:6380",
-    };
-    const files = await writeLogins(folder, addresses);
-    const read = async () => Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
-    const before = await read();
-    await writeLogins(folder, addresses);
-    expect(await read()).toEqual(before);
-    for (const name of files) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
-    const text = await readFile(join(folder, "key-auth.env"), "utf8");
-    expect(text).toMatch(
-      /^NATS_URL=tls:\/\/key-auth:(\w+)@a\.example:4222,tls:\/\/key-auth:\1@b\.example:4222\nREDIS_URL=rediss:\/\/key-auth:\1@redis\.example:6380\nDATABASE_URL=postgres:\/\/toolgate_key_auth:\1@db\.example\/toolgate\nSERVICE_KEY=\S+\nSERVICE_PUBLIC_KEYS=\S+\n$/,
-    );
-    expect(await readFile(join(folder, "gateway.env"), "utf8")).toMatch(
-      /^NATS_URL=\S+\nSERVICE_KEY=\S+\nSERVICE_PUBLIC_KEYS=\S+\n$/,
-    );
-    expect(await readFile(join(folder, "outbound-webhook-worker.env"), "utf8")).toMatch(
-      /^NATS_URL=\S+\nSERVICE_PUBLIC_KEYS=\S+\n$/,
-    );
-    for (const name of CALLING_SERVICES) {
-      const identity = readIdentity(loginsIn(folder)[name] ?? {}, name);
-      expect(identity.serviceKey?.asymmetricKeyType, name).toBe("ed25519");
-    }
-    for (const { name } of SERVER_USERS) {
-      expect(await readFile(join(folder, `${name}.env`), "utf8")).not.toContain("admin:secret");
-      expect(await readFile(join(folder, "nats-users.conf"), "utf8")).toContain(`"${name}"`);
-    }
-    expect(Object.keys(await readRolePasswords(folder)).toSorted()).toEqual([...SERVICES_WITH_SCHEMA].toSorted());
-  } finally {
-    await rm(folder, { recursive: true });
+  const folder = await temporaryFolder();
+  const addresses = {
+    databaseUrl: "postgres://admin:secret@db.example/toolgate",
+    natsUrl: "tls://a.example:4222, tls://b.example:4222",
+    redisUrl: "rediss://redis.example:6380",
+  };
+  const files = await writeLogins(folder, addresses);
+  const read = async () => Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
+  const before = await read();
+  await writeLogins(folder, addresses);
+  expect(await read()).toEqual(before);
+  for (const name of files) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+  const text = await readFile(join(folder, "key-auth.env"), "utf8");
+  expect(text).toMatch(
+    /^NATS_URL=tls:\/\/key-auth:(\w+)@a\.example:4222,tls:\/\/key-auth:\1@b\.example:4222\nREDIS_URL=rediss:\/\/key-auth:\1@redis\.example:6380\nDATABASE_URL=postgres:\/\/toolgate_key_auth:\1@db\.example\/toolgate\nSERVICE_KEY=\S+\nSERVICE_PUBLIC_KEYS=\S+\n$/,
+  );
+  expect(await readFile(join(folder, "gateway.env"), "utf8")).toMatch(
+    /^NATS_URL=\S+\nSERVICE_KEY=\S+\nSERVICE_PUBLIC_KEYS=\S+\n$/,
+  );
+  expect(await readFile(join(folder, "outbound-webhook-worker.env"), "utf8")).toMatch(
+    /^NATS_URL=\S+\nSERVICE_PUBLIC_KEYS=\S+\n$/,
+  );
+  for (const name of CALLING_SERVICES) {
+    const identity = readIdentity(loginsIn(folder)[name] ?? {}, name);
+    expect(identity.serviceKey?.asymmetricKeyType, name).toBe("ed25519");
   }
+  for (const { name } of SERVER_USERS) {
+    expect(await readFile(join(folder, `${name}.env`), "utf8")).not.toContain("admin:secret");
+    expect(await readFile(join(folder, "nats-users.conf"), "utf8")).toContain(`"${name}"`);
+  }
+  expect(Object.keys(await readRolePasswords(folder)).toSorted()).toEqual([...SERVICES_WITH_SCHEMA].toSorted());
 });
 
 test.each([
@@ -166,20 +151,16 @@ test.each([
   { natsUrl: "nats://a.example:4222,b.example:4222" },
   { redisUrl: "redis.example" },
 ])("no logins are written for an address in which the user cannot be replaced: %o", async (wrong) => {
-  const folder = await mkdtemp(join(tmpdir(), "toolgate-logins-"));
-  try {
-    const addresses = {
-      databaseUrl: "postgres://admin:secret@db.example/toolgate",
-      natsUrl: "nats://nats.example:4222",
-      redisUrl: "redis://old:pass%2Fword@redis.example:6380/0",
-    };
-    await expect(writeLogins(folder, { ...addresses, ...wrong })).rejects.toThrow(/^the address(es)? of .* must/);
-    expect(await readdir(folder)).toEqual([]);
-    await writeLogins(folder, addresses);
-    expect(await readFile(join(folder, "key-auth.env"), "utf8")).toMatch(
-      /REDIS_URL=redis:..key-auth:\w+@redis.example:6380.0\n/,
-    );
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = await temporaryFolder();
+  const addresses = {
+    databaseUrl: "postgres://admin:secret@db.example/toolgate",
+    natsUrl: "nats://nats.example:4222",
+    redisUrl: "redis://old:pass%2Fword@redis.example:6380/0",
+  };
+  await expect(writeLogins(folder, { ...addresses, ...wrong })).rejects.toThrow(/^the address(es)? of .* must/);
+  expect(await readdir(folder)).toEqual([]);
+  await writeLogins(folder, addresses);
+  expect(await readFile(join(folder, "key-auth.env"), "utf8")).toMatch(
+    /REDIS_URL=redis:..key-auth:\w+@redis.example:6380.0\n/,
+  );
 });

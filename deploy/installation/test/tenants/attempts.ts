@@ -1,4 +1,4 @@
-import { HOOKED, MARKER, SPARE_ASSISTANT, type Things } from "./tenants-rig.ts";
+import { HOOKED, MARKER, SPARE_ASSISTANT, type Things } from "./rig.ts";
 
 interface Attempt {
   /** The request of the first tenant, with its ids and names. */

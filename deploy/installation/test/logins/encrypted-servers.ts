@@ -9,7 +9,7 @@ import { startServer } from "@toolgate/local-servers/server-process";
 import { startOwnPostgres } from "@toolgate/testbed/own-postgres";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { Client } from "pg";
-import { writeLogins } from "../src/logins.ts";
+import { writeLogins } from "../../src/logins.ts";
 
 const openssl = (folder: string, command: string) =>
   promisify(execFile)("openssl", command.split(" "), { cwd: folder });
