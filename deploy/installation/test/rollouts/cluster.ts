@@ -180,7 +180,7 @@ const nameOf = (process: string) => `${process}.rollouts.test`;
 
 /** What a pod of the chart would get, and nothing else. */
 function podEnvironment(
-  { service: name, role, isBare, ports, peers }: ProcessFacts,
+  { service, role, isBare, ports, peers }: ProcessFacts,
   ip: string,
   { env, serviceKeys, logins }: Pick<ClusterSettings, "env" | "serviceKeys" | "logins">,
 ): Record<string, string> {
