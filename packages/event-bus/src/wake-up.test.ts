@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createAnnouncer, createWakeUp, untilWholeSecond } from "./wake-up.ts";
+import { createAnnouncer, createWakeUp } from "./wake-up.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -45,11 +45,4 @@ it("[FAIR-1] announcements of one turn are one message, and none waits in memory
   announce();
   await turn();
   expect(published).toEqual(["work", "work"]);
-});
-
-it("[FAIR-1] waits end together at whole seconds, never late and never twice for the same second", () => {
-  expect(untilWholeSecond(2_000, 300)).toBe(1_700);
-  expect(untilWholeSecond(2_000, 999.75)).toBe(2_000.25);
-  expect(untilWholeSecond(2_000, 1_000.25)).toBe(1_999.75);
-  expect(untilWholeSecond(250, 300)).toBe(250);
 });

@@ -30,18 +30,6 @@ export function onWork(bus: Pick<Bus, "nc">, { subject, queue }: WakeUpSubject, 
   return { [Symbol.dispose]: () => subscription.unsubscribe() };
 }
 
-const SECOND_MS = 1_000;
-
-/**
- * Shortens a wait of a second or more so that it ends at a whole second, within 5 ms. The polls of a process then wake it
- * together, so that an idle one needs a third less CPU time.
- */
-export function untilWholeSecond(waitMs: number, nowMs = performance.now()): number {
-  if (waitMs < SECOND_MS) return waitMs;
-  // A timer may fire a moment early, and must not fire again for the same second.
-  return Math.floor((nowMs + waitMs + 5) / SECOND_MS) * SECOND_MS - nowMs;
-}
-
 /** Wakes one loop. Signals while it is busy count as one. */
 export interface WakeUp {
   signal(): void;
@@ -64,7 +52,7 @@ export function createWakeUp(): WakeUp {
     async wait(maxWaitMs, stop) {
       if (!signalled && !stop.aborted) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(done, untilWholeSecond(maxWaitMs));
+          const timer = setTimeout(done, maxWaitMs);
           stop.addEventListener("abort", done, { once: true });
           endWait = done;
           function done() {

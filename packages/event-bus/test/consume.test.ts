@@ -86,21 +86,6 @@ test("ends after the current batch, and returns the waiting messages", async () 
   await eventually(() => expect(rest.size).toBe(20 - current.length));
 });
 
-test("a consumer that was deleted is created again", async () => {
-  await using rig = await consumeRig();
-  const handled: string[] = [];
-  void rig.consume({
-    async handle(messages) {
-      handled.push(...messages.map((message) => message.string()));
-    },
-  });
-  await rig.publish("before");
-  await eventually(() => expect(handled).toEqual(["before"]));
-  await rig.bus.jsm.consumers.delete("RECORDS", DURABLE);
-  await rig.publish("after");
-  await eventually(() => expect(handled).toContain("after"));
-});
-
 test("a new version's settings reach a consumer that exists", async () => {
   await using rig = await consumeRig();
   const stop = new AbortController();

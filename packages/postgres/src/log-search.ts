@@ -55,9 +55,9 @@ export interface LogSearch {
   before: string | undefined;
   now: Date;
   /** Created then or later; default: everything that is kept. */
-  from?: Date;
+  from?: Date | undefined;
   /** Created before. */
-  to?: Date;
+  to?: Date | undefined;
 }
 
 interface Window {

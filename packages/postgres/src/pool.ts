@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import pg from "pg";
 
 export type Pool = pg.Pool;
@@ -27,8 +26,6 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 /** After this time an idle transaction is ended, which releases its locks. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
-/** Longest time that `end` waits for a server that does not close its connections. */
-const CLOSE_WITHIN_MS = 5_000;
 const INT8 = 20;
 
 /** bigint as a number: exact below 2^53. */
@@ -72,32 +69,9 @@ class ConnectingClient extends pg.Client {
   }
 }
 
-/**
- * pg's own `end` resolves while its connections are still being closed. A server that is stopped right afterwards then
- * breaks them, which looks like a lost connection.
- */
-class ClosingPool extends pg.Pool {
-  readonly #open = new Set<pg.PoolClient>();
-
-  constructor(config: pg.PoolConfig) {
-    super(config);
-    this.on("connect", (client) => this.#open.add(client));
-    this.on("remove", (client) => this.#open.delete(client));
-  }
-
-  override async end(): Promise<void> {
-    await super.end();
-    const signal = AbortSignal.timeout(CLOSE_WITHIN_MS);
-    while (this.#open.size > 0 && !signal.aborted) await once(this, "remove", { signal }).catch(() => {});
-  }
-}
-
-/**
- * A connection pool, whose `end` resolves once its connections are closed. bigint comes back as a number: every bigint of
- * this project is an identity, a count or milliseconds, all below 2^53.
- */
+/** A connection pool. bigint comes back as a number: every bigint of this project is an identity, a count or milliseconds, all below 2^53. */
 export function createPool(options: PoolOptions): Pool {
-  const pool = new ClosingPool({
+  const pool = new pg.Pool({
     Client: ConnectingClient as unknown as new () => pg.ClientBase,
     connectionString: options.url,
     max: options.maxConnections,
@@ -110,7 +84,10 @@ export function createPool(options: PoolOptions): Pool {
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     types: BIGINT_AS_NUMBER,
   });
-  pool.on("error", (error) => options.onIdleError?.(error));
+  pool.on("error", (error) => {
+    // While it ends, a server that is stopped as well closes the connections.
+    if (!pool.ending) options.onIdleError?.(error);
+  });
   return pool;
 }
 

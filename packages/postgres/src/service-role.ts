@@ -53,45 +53,25 @@ export async function giveSchema(db: Queryable, schema: string, role: string): P
   );
   if (rows[0].owned === null) return void (await db.query(`create schema ${schema} authorization ${role}`));
   if (!rows[0].owned) await db.query(`alter schema ${schema} owner to ${role}`);
-  await giveRelations(db, schema, role);
-  await giveFunctions(db, schema, role);
-  await giveTypes(db, schema, role);
+  const { rows: objects } = await db.query(OBJECTS_OF_OTHERS, [schema, role]);
+  for (const { kind, name } of objects) await db.query(`alter ${kind} ${name} owner to ${role}`);
 }
 
-/** A sequence of a column belongs to its table, and changes with it. */
-async function giveRelations(db: Queryable, schema: string, role: string): Promise<void> {
-  const { rows } = await db.query(
-    `select format('%I.%I', nspname, relname) as name,
-       case relkind when 'S' then 'sequence' when 'v' then 'view' when 'm' then 'materialized view' else 'table' end as kind
-     from pg_class c join pg_namespace n on n.oid = relnamespace
-     where nspname = $1 and relkind in ('r', 'p', 'S', 'v', 'm') and relowner <> $2::regrole
-       and not (relkind = 'S' and exists (
-         select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'i')))
-     order by kind desc, c.oid`,
-    [schema, role],
-  );
-  for (const { name, kind } of rows) await db.query(`alter ${kind} ${name} owner to ${role}`);
-}
-
-/** Enums, domains and the like; the type of a table or an array changes with it. */
-async function giveTypes(db: Queryable, schema: string, role: string): Promise<void> {
-  const { rows } = await db.query(
-    `select t.oid::regtype::text as name from pg_type t join pg_namespace n on n.oid = t.typnamespace
-     where nspname = $1 and typowner <> $2::regrole and typtype in ('c', 'd', 'e', 'r')
-       and (typrelid = 0 or exists (select from pg_class c where c.oid = typrelid and relkind = 'c'))`,
-    [schema, role],
-  );
-  for (const { name } of rows) await db.query(`alter type ${name} owner to ${role}`);
-}
-
-async function giveFunctions(db: Queryable, schema: string, role: string): Promise<void> {
-  const { rows } = await db.query(
-    `select p.oid::regprocedure::text as name from pg_proc p join pg_namespace n on n.oid = pronamespace
-     where nspname = $1 and proowner <> $2::regrole`,
-    [schema, role],
-  );
-  for (const { name } of rows) await db.query(`alter function ${name} owner to ${role}`);
-}
+/** A sequence of a column belongs to its table, and the type of a table or an array to that: they change with it. */
+const OBJECTS_OF_OTHERS = `
+  select case relkind when 'S' then 'sequence' when 'v' then 'view' when 'm' then 'materialized view' else 'table' end as kind,
+    format('%I.%I', nspname, relname) as name
+  from pg_class c join pg_namespace n on n.oid = relnamespace
+  where nspname = $1 and relkind in ('r', 'p', 'S', 'v', 'm') and relowner <> $2::regrole
+    and not (relkind = 'S' and exists (
+      select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'i')))
+  union all
+  select 'function', p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = pronamespace
+  where nspname = $1 and proowner <> $2::regrole
+  union all
+  select 'type', t.oid::regtype::text from pg_type t join pg_namespace n on n.oid = t.typnamespace
+  where nspname = $1 and typowner <> $2::regrole and typtype in ('c', 'd', 'e', 'r')
+    and (typrelid = 0 or exists (select from pg_class c where c.oid = typrelid and relkind = 'c'))`;
 
 /**
  * Makes the connection act as the owner of the schema, if the user may: what it creates then belongs to the service. For

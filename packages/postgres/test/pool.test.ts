@@ -117,22 +117,6 @@ test("bigint comes back as a number, and a statement is stopped at its limit", a
   await expect(hurried.query("select pg_sleep(20)")).rejects.toThrow("statement timeout");
 });
 
-test("a pool that has ended has no connection left", async () => {
-  await using rig = await databaseRig();
-  const pool = createPool({ url: rig.url, maxConnections: 8, applicationName: "ending" });
-  await Promise.all(Array.from({ length: 8 }, () => pool.query("select pg_sleep(0.05)")));
-  const left = async () =>
-    (await rig.pool.query("select count(*) as n from pg_stat_activity where application_name = 'ending'")).rows[0].n;
-  let closed = 0;
-  pool.on("remove", () => {
-    closed += 1;
-  });
-  expect(await left()).toBe(8);
-  await pool.end();
-  expect(closed).toBe(8);
-  expect(await left()).toBe(0);
-});
-
 test("a statement waits as long as the pool allows for a connection, and no longer", async () => {
   await using rig = await databaseRig();
   const hasty = rig.another({ maxConnections: 1, waitMs: 500 });

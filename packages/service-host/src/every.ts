@@ -1,5 +1,3 @@
-import { untilWholeSecond } from "@toolgate/event-bus/wake-up";
-
 /**
  * Runs a job again and again until the signal fires, with `waitMs` between the end of one run and the start of the next. A run that fails is reported, and the next one follows as usual.
  */
@@ -19,11 +17,11 @@ export async function runEvery(
   }
 }
 
-/** Resolves after `waitMs`, at a whole second if it is a second or more, or as soon as the signal fires. */
+/** Resolves after `waitMs`, or as soon as the signal fires. */
 export function pause(waitMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    const timer = setTimeout(done, untilWholeSecond(waitMs));
+    const timer = setTimeout(done, waitMs);
     signal.addEventListener("abort", done, { once: true });
     function done() {
       clearTimeout(timer);

@@ -4,7 +4,7 @@ import { type Env, type EnvReader, readConfig as read } from "@toolgate/service-
 import { type MailSettings, type OutgoingSettings, readMail, readOutgoing } from "@toolgate/service-host/outgoing";
 import { type ProcessRoleOf, SERVICES } from "@toolgate/service-registry/services";
 
-const NAME = "outbound-webhook";
+export const NAME = "outbound-webhook";
 const MAX_SLOTS = 1_000;
 
 export type ProcessRole = ProcessRoleOf<typeof NAME>;

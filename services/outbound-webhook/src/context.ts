@@ -1,81 +1,75 @@
 import type { Bus } from "@toolgate/event-bus/connect";
-import { createAnnouncer, createWakeUp, type WakeUp } from "@toolgate/event-bus/wake-up";
-import { isLockTimeout } from "@toolgate/postgres/data-error";
+import { createAnnouncer, createWakeUp, type WakeUp, type WakeUpSubject } from "@toolgate/event-bus/wake-up";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
+import { openConnections } from "@toolgate/service-host/connections";
+import type { Logger } from "@toolgate/service-host/logger";
 import type { OutgoingSettings } from "@toolgate/service-host/outgoing";
-import type { CoreConfig } from "./config.ts";
+import { type CoreConfig, NAME } from "./config.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
-import { DISPATCH } from "./events/dispatch-subject.ts";
-import { cancelSome } from "./store/deliveries/cancel-waiting.ts";
-import type { EndpointKey } from "./store/endpoint.ts";
 import { deliveryQueue, QUEUE_TABLES } from "./store/queue.ts";
+import { maintainPartitions } from "./store/retention.ts";
 
-/** How long an RPC waits for the workspace's lock to cancel some deliveries itself. */
-const CANCEL_LOCK_TIMEOUT_MS = 2_000;
+/** Wakes one dispatcher of the installation. */
+export const DISPATCH: WakeUpSubject = { subject: "dispatch.wake", queue: "dispatchers" };
+
+/** What every role works with. */
+export interface Basis {
+  bus: Bus;
+  log: Logger;
+  now: () => Date;
+  /** For tests: the resolver for names in endpoint URLs, instead of the operating system's. */
+  resolver: Resolver | undefined;
+}
 
 /** The dependencies of the RPC handlers and of all process roles except the worker. */
-export interface Context {
+export interface Context extends Pick<Basis, "bus" | "now"> {
   pool: Pool;
   /** For the queue's statements, which are pipelined. */
   queuePool: Pool;
   queue: FairQueue;
   secretBox: SecretBox;
   checkUrl: CheckUrl;
-  /** Signalled when an endpoint was marked in this process. */
+  /** Signalled when an endpoint was deactivated or deleted in this process: the deliveries that wait for it are cancelled. */
   cancelWakeUp: WakeUp;
-  /** After an endpoint was deactivated or deleted: cancels some of the deliveries that wait for it, and has the rest cancelled. */
-  cancelWaiting: (key: EndpointKey) => Promise<void>;
   /** Signalled when a replay was started in this process. */
   replayWakeUp: WakeUp;
+  /** Wakes a dispatcher: there is due work. */
   announceWork: () => void;
-  now: () => Date;
-}
-
-export interface ContextOptions {
-  config: OutgoingSettings;
-  core: CoreConfig;
-  pool: Pool;
-  bus: Bus;
-  onIdleError: (error: Error) => void;
-  now: () => Date;
-  resolver: Resolver | undefined;
+  /** Logs the errors of a part of the service. */
+  onError: (what: string) => (error: unknown) => void;
 }
 
 /** `resources` owns what it opens. */
-export function createContext(options: ContextOptions, resources: AsyncDisposableStack): Context {
-  const { config, core, pool, bus, onIdleError, now, resolver } = options;
+export async function openContext(
+  { bus, log, now, resolver }: Basis,
+  config: OutgoingSettings,
+  core: CoreConfig,
+  resources: AsyncDisposableStack,
+): Promise<Context> {
   const { databaseUrl: url, databaseConnections: maxConnections, caps, sealingKeys } = core;
-  const connection = { url, maxConnections, applicationName: "outbound-webhook", onIdleError };
+  const { pool } = await openConnections({ name: NAME, needs: ["postgres"], log }, core, resources);
+  await maintainPartitions(pool, now());
+  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const connection = { url, maxConnections, applicationName: NAME, onIdleError: onError("postgres connection lost") };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
-  resources.use(measurePool(queuePool, "outbound-webhook queue"));
+  resources.use(measurePool(queuePool, `${NAME} queue`));
   resources.use(measureFairQueue(pool, { queue: "deliveries", tables: QUEUE_TABLES }));
-  const queue = deliveryQueue(caps);
-  const cancelWakeUp = createWakeUp();
-  const announceWork = createAnnouncer(bus, DISPATCH);
   return {
+    bus,
+    now,
     pool,
     queuePool,
-    queue,
+    queue: deliveryQueue(caps),
     secretBox: createSecretBox({ keys: sealingKeys }),
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
-    cancelWakeUp,
-    async cancelWaiting(key) {
-      try {
-        await cancelSome(queuePool, key, now(), CANCEL_LOCK_TIMEOUT_MS);
-      } catch (error) {
-        if (!isLockTimeout(error)) throw error;
-      } finally {
-        cancelWakeUp.signal();
-        announceWork();
-      }
-    },
+    cancelWakeUp: createWakeUp(),
     replayWakeUp: createWakeUp(),
-    announceWork,
-    now,
+    announceWork: createAnnouncer(bus, DISPATCH),
+    onError,
   };
 }

@@ -1,16 +1,14 @@
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
-import type { Bus } from "@toolgate/event-bus/connect";
 import { ensureStream, ensureStreams } from "@toolgate/event-bus/streams";
 import { LOOK_FOR_TODAY_MS } from "@toolgate/postgres/retention";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
-import type { Logger } from "@toolgate/service-host/logger";
 import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { serverUserOf } from "@toolgate/service-registry/server-users";
-import { type Config, readConfig } from "./config.ts";
-import { type Context, type ContextOptions, createContext } from "./context.ts";
+import { type Config, NAME, readConfig } from "./config.ts";
+import { type Context, openContext } from "./context.ts";
 import { ATTEMPT_DEADLINE_MS } from "./domain/outcome.ts";
 import { runCancellations } from "./events/cancel-loop.ts";
 import { runFanOutConsumer } from "./events/fan-out-consumer.ts";
@@ -19,8 +17,6 @@ import { createWorker } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
 import { maintainPartitions } from "./store/retention.ts";
-
-const NAME = "outbound-webhook";
 
 /** For tests. */
 export interface Overrides {
@@ -37,25 +33,21 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const { log, peers } = host;
   const { core } = config;
   const { resolver, attemptDeadlineMs = ATTEMPT_DEADLINE_MS } = overrides;
-  const now = () => new Date(host.now());
   await using resources = new AsyncDisposableStack();
   const user = serverUserOf(NAME, core ? undefined : "worker");
   const { bus } = await openConnections({ name: NAME, needs: ["nats"], log, user }, config, resources);
   // A worker alone may not create the others, and needs only its own.
   if (core) await ensureStreams(bus);
   else await ensureStream(bus, "ATTEMPTS");
-  const context = core && (await openContext({ config, core, bus, log, now, resolver }, resources));
+  const basis = { bus, log, now: () => new Date(host.now()), resolver };
+  const context = core && (await openContext(basis, config, core, resources));
   const roles: Loops[] = [];
   if (context) {
-    roles.push(maintenanceLoops(context, bus, host));
-    if (config.roles.has("fan-out")) {
-      const onError = (error: unknown) => log.error({ err: error }, "fan-out");
-      roles.push({ producers: [(signal) => runFanOutConsumer({ ...context, bus, signal, onError })] });
-    }
-    if (config.roles.has("dispatcher")) roles.push(dispatcherLoops(context, { config, bus, log, peers }, resources));
+    roles.push(maintenanceLoops(context));
+    if (config.roles.has("fan-out")) roles.push({ producers: [(signal) => runFanOutConsumer(context, signal)] });
+    if (config.roles.has("dispatcher")) roles.push(dispatcherLoops(context, config.mail, { log, peers }, resources));
   }
-  if (config.roles.has("worker"))
-    roles.push(await createWorker(config, { bus, log, now, resolver, attemptDeadlineMs }, resources));
+  if (config.roles.has("worker")) roles.push(await createWorker(basis, config, attemptDeadlineMs, resources));
   const loops = {
     producers: roles.flatMap(({ producers }) => producers),
     consumers: roles.flatMap(({ consumers = [] }) => consumers),
@@ -74,25 +66,13 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   };
 }
 
-/** What all roles but the worker work with. */
-async function openContext(
-  options: Omit<ContextOptions, "pool" | "onIdleError"> & { log: Logger },
-  resources: AsyncDisposableStack,
-): Promise<Context> {
-  const { core, log, now } = options;
-  const { pool } = await openConnections({ name: NAME, needs: ["postgres"], log }, core, resources);
-  await maintainPartitions(pool, now());
-  const onIdleError = (error: Error) => log.error({ err: error }, "postgres connection lost");
-  return createContext({ ...options, pool, onIdleError }, resources);
-}
-
-function maintenanceLoops(context: Context, bus: Bus, { log }: ServiceHost): Loops {
-  const { pool, now } = context;
-  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+/** What every process but a worker does. */
+function maintenanceLoops(context: Context): Loops {
+  const { bus, pool, now, onError } = context;
   return {
     producers: [
       (signal) => runEvery(LOOK_FOR_TODAY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
-      (signal) => runCancellations({ ...context, signal, onError: onError("cancellation of waiting deliveries") }),
+      (signal) => runCancellations(context, signal),
       (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
     ],
   };

@@ -76,8 +76,10 @@ describe("deactivation", () => {
     const { id } = await rig.register("w-cancel", "/cancel");
     for (let count = 0; count < 3; count += 1) await deliver("w-cancel", 500);
     await rig.endpoints({ workspaceId: "w-cancel" }).updateEndpoint({ endpointId: id, active: false });
-    const statuses = (await deliveriesOf("w-cancel")).map((delivery) => delivery.status);
-    expect(statuses).toEqual(Array(3).fill(DeliveryStatus.CANCELLED));
+    await eventually(async () => {
+      const statuses = (await deliveriesOf("w-cancel")).map((delivery) => delivery.status);
+      expect(statuses).toEqual(Array(3).fill(DeliveryStatus.CANCELLED));
+    });
     const before = rig.requestsTo("/cancel").length;
     rig.clock.advance(MINUTE_MS);
     rig.wake();

@@ -16,7 +16,6 @@ interface Case {
 
 const CASES: Case[] = [
   { name: "[OUT-33] 200 is success", behaviour: { status: 200 }, expected: DELIVERED },
-  { name: "[OUT-33] 299 is success", behaviour: { status: 299 }, expected: DELIVERED },
   {
     name: "[OUT-15] the body does not influence the outcome",
     behaviour: { body: '{"error":"no"}' },
@@ -54,18 +53,8 @@ const CASES: Case[] = [
   },
   { name: "[OUT-34] a response after 9 s is in time", behaviour: { delayMs: 9_000 }, expected: DELIVERED },
   {
-    name: "[OUT-34] a response after 12 s is late, and a timeout",
-    behaviour: { delayMs: 12_000 },
-    expected: { ...RETRYING, responseCode: 0, error: "timeout (headers)" },
-  },
-  {
     name: "[OUT] headers in time are a success, even if the body never ends",
     behaviour: { hang: "after-headers" },
-    expected: DELIVERED,
-  },
-  {
-    name: "[OUT] a slow body does not delay a success past the deadline",
-    behaviour: { drip: { bytes: 1, everyMs: 500 } },
     expected: DELIVERED,
   },
 ];

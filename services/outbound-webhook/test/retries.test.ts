@@ -1,3 +1,5 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
@@ -91,5 +93,36 @@ describe("retries", () => {
     expect(delivery).toMatchObject({ status: DeliveryStatus.FAILED, error: "gone", responseCode: 410 });
     const { attemptLog } = await rig.deliveries({ workspaceId: "w-gone" }).getDelivery({ deliveryId: delivery.id });
     expect(attemptLog.map((attempt) => attempt.responseCode)).toEqual([500, 410]);
+  });
+
+  it("[FAIR] a repeated result, or one of another attempt, changes nothing", async () => {
+    const { id } = await rig.register("w-repeated", "/repeated");
+    await rig.report({ workspaceId: "w-repeated" });
+    const log = rig.deliveries({ workspaceId: "w-repeated" });
+    const before = await settled("w-repeated", 1);
+    const publish = async (numbers: number[]) => {
+      const startedAtMs = BigInt(rig.clock.now().getTime());
+      const result = { deliveryId: before.id, workspaceId: "w-repeated", responseCode: 410, startedAtMs };
+      const nonsense = { deliveryId: "x'; --", workspaceId: "w-repeated", number: 1 };
+      const results = [...numbers.map((number) => ({ ...result, number })), nonsense];
+      const batch = toBinary(AttemptResultBatchSchema, create(AttemptResultBatchSchema, { results }));
+      await rig.bus.js.publish("attempts.done", batch);
+      await rig.bus.js.publish("attempts.done", new Uint8Array([0xff, 0xff]));
+      await eventually(async () => {
+        const consumer = await rig.bus.jsm.consumers.info("ATTEMPTS", "outbound-webhook-results");
+        return consumer.num_ack_pending + consumer.num_pending === 0;
+      });
+    };
+    await publish([1, 3, 6]);
+    expect((await log.listDeliveries({})).deliveries).toEqual([before]);
+    rig.receiver.behave(() => ({ delayMs: 1_500 }));
+    advance(MINUTE_MS);
+    await eventually(() => rig.requestsTo("/repeated").length === 2);
+    const { deliveries: underWay } = await log.listDeliveries({});
+    expect(underWay).toMatchObject([{ status: DeliveryStatus.RETRYING, attempts: 1 }]);
+    await publish([1, 3, 6]);
+    expect((await log.listDeliveries({})).deliveries).toEqual(underWay);
+    const { endpoint } = await rig.endpoints({ workspaceId: "w-repeated" }).getEndpoint({ endpointId: id });
+    expect(endpoint?.failuresInARow).toBe(0);
   });
 });

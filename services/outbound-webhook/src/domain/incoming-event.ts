@@ -1,22 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { isSubscribable } from "@toolgate/event-schemas/catalogue";
+import type { WorkspaceEvent } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { isJsonObject, type JsonObject } from "@toolgate/rules/json-object";
 import { isRequestId } from "@toolgate/telemetry/request-id";
 import type { TraceContext } from "@toolgate/telemetry/trace";
 import { envelopeBytes } from "./envelope.ts";
 
 /** An event as it arrives from another service. */
-export interface PublishedEvent {
-  eventId: string;
-  workspaceId: string;
-  workspace: string;
-  type: string;
-  /** Unix seconds. */
-  created: bigint;
-  dataJson: string;
-  hop: number;
-  requestId?: string;
-}
+export type PublishedEvent = Pick<
+  WorkspaceEvent,
+  "eventId" | "workspaceId" | "workspace" | "type" | "created" | "dataJson" | "hop"
+> & { requestId?: string };
 
 /** An event as it is stored. */
 export interface StoredEvent {

@@ -3,32 +3,26 @@ import { pause } from "@toolgate/service-host/every";
 import type { Context } from "../context.ts";
 import { cancelSome, nextToCancel } from "../store/deliveries/cancel-waiting.ts";
 
-interface CancelLoopOptions extends Pick<Context, "queuePool" | "cancelWakeUp" | "announceWork" | "now"> {
-  signal: AbortSignal;
-  onError: (error: unknown) => void;
-}
-
 /** Finds what a process left that has crashed. */
 const POLL_MS = 30_000;
 /** Between two transactions, so that results can lock the workspace. */
 const PAUSE_MS = 50;
-/** So short that the loops of many processes do not queue before the results that wait for the same lock. */
-const LOCK_TIMEOUT_MS = 20;
 const FAILED_WAIT_MS = 1_000;
 
 /**
  * Cancels the deliveries that wait for endpoints which were deactivated or deleted, until the signal fires: one
  * transaction at a time, of each workspace in turn.
  */
-export async function runCancellations(options: CancelLoopOptions): Promise<void> {
-  const { queuePool, cancelWakeUp, announceWork, now, signal, onError } = options;
+export async function runCancellations(context: Context, signal: AbortSignal): Promise<void> {
+  const { queuePool, cancelWakeUp, announceWork, now } = context;
+  const onError = context.onError("cancellation of waiting deliveries");
   let servedWorkspaceId = "";
   while (!signal.aborted) {
     try {
       const next = await nextToCancel(queuePool, servedWorkspaceId);
       if (next) {
         servedWorkspaceId = next.workspaceId;
-        await cancelSome(queuePool, next, now(), LOCK_TIMEOUT_MS);
+        await cancelSome(queuePool, next, now());
         // A dispatcher skips a workspace while it is locked.
         announceWork();
         await pause(PAUSE_MS, signal);

@@ -5,13 +5,6 @@ import type { Context } from "../context.ts";
 import { claimDeliveries } from "../store/deliveries/claim.ts";
 import { LEASE_MS, type SendAttempts } from "./attempt-sender.ts";
 
-interface DispatcherOptions extends Pick<Context, "queuePool" | "queue" | "now"> {
-  send: SendAttempts;
-  wakeUp: WakeUp;
-  signal: AbortSignal;
-  onError: (error: unknown) => void;
-}
-
 /** [FAIR-1] Polls for due work, in case a wake-up was lost. */
 export const POLL_MS = 2_000;
 const RETRY_WAIT_MS = 250;
@@ -25,8 +18,12 @@ export const BETWEEN_CLAIMS_MS = 4;
  * Claims due deliveries and sends them to the workers until the signal fires. Ends when everything claimed has been
  * sent.
  */
-export async function runDispatcher(options: DispatcherOptions): Promise<void> {
-  const { queuePool, queue, send, wakeUp, now, signal, onError } = options;
+export async function runDispatcher(
+  context: Context,
+  { send, wakeUp, signal }: { send: SendAttempts; wakeUp: WakeUp; signal: AbortSignal },
+): Promise<void> {
+  const { queuePool, queue, now } = context;
+  const onError = context.onError("dispatcher");
   const sending = new Set<Promise<void>>();
   async function claimAndSend(): Promise<boolean> {
     const claimedAt = now();

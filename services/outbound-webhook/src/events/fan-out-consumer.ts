@@ -1,8 +1,7 @@
 import { fromBinary, toJsonString } from "@bufbuild/protobuf";
-import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeBatches } from "@toolgate/event-bus/consume";
 import { inParts } from "@toolgate/event-bus/in-parts";
-import { parkMessages } from "@toolgate/event-bus/parked-messages";
+import { type ParkedMessage, parkMessages } from "@toolgate/event-bus/parked-messages";
 import { createSettledNotices, type NoteSettled } from "@toolgate/event-bus/settled-notices";
 import { writeAccepted } from "@toolgate/event-bus/write-accepted";
 import {
@@ -17,13 +16,7 @@ import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
 import { fanOut } from "../store/deliveries/fan-out.ts";
 import { SCHEMA } from "../store/queue.ts";
 
-interface FanOutOptions extends Pick<Context, "pool" | "queuePool" | "queue" | "announceWork" | "now"> {
-  bus: Bus;
-  signal: AbortSignal;
-  onError: (error: unknown) => void;
-}
-
-type RunningFanOut = FanOutOptions & { noteSettled: NoteSettled };
+type RunningFanOut = Context & { noteSettled: NoteSettled };
 
 /** An event to be stored. */
 interface PendingEvent {
@@ -33,14 +26,8 @@ interface PendingEvent {
   span: Span | undefined;
 }
 
-/** An event, or a whole message, that cannot be processed. */
-interface Refused {
-  subject: string;
-  /** Undefined if it cannot be read. */
-  eventId?: string;
-  reason: string;
-  payload: Uint8Array;
-}
+/** An event, or a whole message, that cannot be processed; without an id if it cannot be read. */
+type Refused = ParkedMessage & { eventId?: string };
 
 /** Bounds memory: messages of up to 512 KiB, of which as many again wait here and in the broker's client. */
 const MESSAGES_PER_BATCH = 32;
@@ -52,10 +39,10 @@ const TRANSACTION = { maxItems: 200, maxBytes: 8 * 1024 * 1024 };
  * Turns published events into deliveries until the signal fires. An event may come more than once; it is published again
  * until it has been noted as settled.
  */
-export async function runFanOutConsumer(options: FanOutOptions): Promise<void> {
-  const { bus, signal, onError } = options;
+export async function runFanOutConsumer(context: Context, signal: AbortSignal): Promise<void> {
+  const { bus, now, onError } = context;
   using notices = createSettledNotices(bus);
-  const running: RunningFanOut = { ...options, noteSettled: notices.note };
+  const running: RunningFanOut = { ...context, noteSettled: notices.note };
   await consumeBatches({
     bus,
     stream: "EVENTS",
@@ -65,9 +52,9 @@ export async function runFanOutConsumer(options: FanOutOptions): Promise<void> {
     ackWaitMs: ACK_WAIT_MS,
     maxAckPending: MAX_ACK_PENDING,
     signal,
-    onError,
+    onError: onError("fan-out"),
     async handle(messages) {
-      const { pending, refused } = read(messages, options.now());
+      const { pending, refused } = read(messages, now());
       const failures: unknown[] = [];
       for (const part of inParts(pending, ({ event }) => event.body.length, TRANSACTION)) {
         try {
@@ -144,7 +131,7 @@ async function store(
 }
 
 async function park(refused: readonly Refused[], { pool, now, noteSettled, onError }: RunningFanOut): Promise<void> {
-  onError(new Error(`${refused.length} messages parked, the first because: ${refused[0]?.reason}`));
+  onError("fan-out")(new Error(`${refused.length} messages parked, the first because: ${refused[0]?.reason}`));
   await parkMessages(pool, SCHEMA, refused, now());
   for (const { subject, eventId } of refused) if (eventId !== undefined) noteSettled(subject, eventId);
 }

@@ -1,27 +1,25 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeBatches } from "@toolgate/event-bus/consume";
 import { writeAccepted } from "@toolgate/event-bus/write-accepted";
 import { type AttemptResult, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { deliveriesEnded } from "@toolgate/telemetry/instruments";
-import type { AttemptRecord, ReturnRecord } from "../store/deliveries/apply-results.ts";
-import { toRecord } from "./attempt-record.ts";
-
-interface ResultConsumerOptions {
-  bus: Bus;
-  apply: (records: readonly (AttemptRecord | ReturnRecord)[], now: Date) => Promise<unknown>;
-  now: () => Date;
-  signal: AbortSignal;
-  onError: (error: unknown) => void;
-}
+import type { Context } from "../context.ts";
+import { outcomeOf } from "../domain/outcome.ts";
+import type { AttemptRecord, DeliveryRecord, ReturnRecord } from "../store/deliveries/apply-results.ts";
+import { leaseOf } from "./attempt-sender.ts";
 
 const MESSAGES_PER_BATCH = 64;
 const ACK_WAIT_MS = 6_000;
 const MAX_ACK_PENDING = 4_096;
 
 /** Applies the workers' results until the signal fires. */
-export function runResultConsumer(options: ResultConsumerOptions): Promise<void> {
-  const { bus, apply, now, signal, onError } = options;
+export function runResultConsumer(
+  context: Context,
+  apply: (records: readonly DeliveryRecord[], now: Date) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { bus, now } = context;
+  const onError = context.onError("results");
   async function applyAccepted(results: AttemptResult[]): Promise<void> {
     const at = now();
     const records = results.map((result) => toRecord(result, at));
@@ -54,4 +52,24 @@ function readResults(data: Uint8Array, onError: (error: unknown) => void): Attem
     onError(error);
     return [];
   }
+}
+
+/** A worker's result with its outcome, or that the attempt was not made. What is malformed is refused by Postgres. */
+export function toRecord(result: AttemptResult, now: Date): AttemptRecord | ReturnRecord {
+  const { deliveryId, workspaceId, number, givenBackNotAfterMs } = result;
+  if (givenBackNotAfterMs !== 0n) {
+    return { deliveryId, workspaceId, number, verdict: "returned", leaseUntil: leaseOf(givenBackNotAfterMs) };
+  }
+  const { responseCode, durationMs, response, address, dnsMs, connectMs, tlsMs, firstByteMs } = result;
+  const startedAt = new Date(Number(result.startedAtMs));
+  // A worker's clock may be fast, which must not delay the retry.
+  const endedAt = new Date(Math.min(startedAt.getTime() + durationMs, now.getTime()));
+  return {
+    ...{ deliveryId, workspaceId, number, responseCode, durationMs, response, address },
+    ...{ dnsMs, connectMs, tlsMs, firstByteMs },
+    startedAt,
+    signedAt: new Date(Number(result.signedAtSeconds) * 1000),
+    endedAt,
+    ...outcomeOf({ number, responseCode, error: result.error, endedAt }),
+  };
 }

@@ -1,15 +1,13 @@
-import type { Bus } from "@toolgate/event-bus/connect";
 import { createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
 import { adminNoticeLoop } from "@toolgate/service-host/admin-notices";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loop, Loops } from "@toolgate/service-host/loops";
+import type { MailSettings } from "@toolgate/service-host/outgoing";
 import type { Peers } from "@toolgate/service-host/peers";
-import type { Config } from "../config.ts";
-import type { Context } from "../context.ts";
+import { type Context, DISPATCH } from "../context.ts";
 import { createAttemptSender } from "../events/attempt-sender.ts";
 import { deactivationNotices } from "../events/deactivation-notices.ts";
-import { DISPATCH } from "../events/dispatch-subject.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
 import { runReplays } from "../events/replay-loop.ts";
 import { runResultConsumer } from "../events/result-consumer.ts";
@@ -18,18 +16,14 @@ import { expireLeases } from "../store/deliveries/claim.ts";
 
 const SWEEP_EVERY_MS = 1_000;
 
-interface DispatcherOptions {
-  config: Pick<Config, "mail">;
-  bus: Bus;
-  log: Logger;
-  peers: Pick<Peers, "transport">;
-}
-
 /** Claims due deliveries, sends their attempts to workers, and applies the results. */
-export function dispatcherLoops(context: Context, options: DispatcherOptions, resources: AsyncDisposableStack): Loops {
-  const { pool, queuePool, queue, secretBox, cancelWakeUp, now } = context;
-  const { config, bus, log, peers } = options;
-  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+export function dispatcherLoops(
+  context: Context,
+  mail: MailSettings | undefined,
+  { log, peers }: { log: Logger; peers: Pick<Peers, "transport"> },
+  resources: AsyncDisposableStack,
+): Loops {
+  const { bus, pool, queuePool, queue, cancelWakeUp, now, onError } = context;
   const wakeUp = createWakeUp();
   resources.use(onWork(bus, DISPATCH, () => wakeUp.signal()));
   const apply = async (records: readonly DeliveryRecord[], at: Date) => {
@@ -37,16 +31,15 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
     if (marked) cancelWakeUp.signal();
     return due;
   };
-  const send = createAttemptSender({ bus, applyUnsent: apply, secretBox, onError: onError("dispatcher") });
+  const send = createAttemptSender({ ...context, applyUnsent: apply, onError: onError("dispatcher") });
   const sweep = async () => {
     if ((await expireLeases(queuePool, queue, now())) > 0) wakeUp.signal();
   };
   const producers: Loop[] = [
-    (signal) => runDispatcher({ ...context, send, wakeUp, signal, onError: onError("dispatcher") }),
-    (signal) => runReplays({ ...context, signal, onError: onError("replay") }),
+    (signal) => runDispatcher(context, { send, wakeUp, signal }),
+    (signal) => runReplays(context, signal),
     (signal) => runEvery(SWEEP_EVERY_MS, signal, sweep, onError("lease sweep")),
   ];
-  const { mail } = config;
   if (mail) {
     const notice = { mail, peers, now, onError: onError("email about a deactivated endpoint") };
     producers.push(adminNoticeLoop(deactivationNotices(pool), notice, resources));
@@ -54,6 +47,5 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
   const applyAndWake = async (records: readonly DeliveryRecord[], at: Date) => {
     if (await apply(records, at)) wakeUp.signal();
   };
-  const results = { bus, apply: applyAndWake, now, onError: onError("results") };
-  return { producers, consumers: [(signal) => runResultConsumer({ ...results, signal })] };
+  return { producers, consumers: [(signal) => runResultConsumer(context, applyAndWake, signal)] };
 }

@@ -1,27 +1,18 @@
 import { readFile } from "node:fs/promises";
-import type { Bus } from "@toolgate/event-bus/connect";
 import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
-import type { Resolver } from "@toolgate/safe-fetch/resolve";
-import type { Logger } from "@toolgate/service-host/logger";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { Config } from "../config.ts";
+import type { Basis } from "../context.ts";
 import { runWorker } from "../worker/worker.ts";
 
 /** Two for each of two thousand endpoints, because a handshake costs more than a delivery. */
 const MAX_IDLE_CONNECTIONS = 4_096;
 
-export interface WorkerOptions {
-  bus: Bus;
-  log: Logger;
-  now: () => Date;
-  resolver: Resolver | undefined;
-  attemptDeadlineMs: number;
-}
-
 /** Makes the attempts that dispatchers send. */
 export async function createWorker(
+  { bus, log, now, resolver }: Basis,
   config: Config,
-  { bus, log, now, resolver, attemptDeadlineMs }: WorkerOptions,
+  attemptDeadlineMs: number,
   resources: AsyncDisposableStack,
 ): Promise<Loops> {
   const { allowedTargets, applicationHosts, targetCaFile, workerConcurrency: concurrency } = config;

@@ -118,17 +118,17 @@ export async function findEndpoint(db: Queryable, key: EndpointKey): Promise<End
   return rows[0];
 }
 
-/** Changes only the given fields, and raises the version. Activation resets the failure counter. [OUT-50] */
+/** Changes only the fields that are given, and raises the version. Activation resets the failure counter. [OUT-50] */
 export async function updateEndpoint(
   db: Queryable,
   key: EndpointKey,
   change: {
-    url?: string;
-    events?: string[];
-    description?: string;
-    active?: boolean;
-    tools?: string[];
-    headers?: SealedHeaders;
+    url: string | undefined;
+    events: string[] | undefined;
+    description: string | undefined;
+    active: boolean | undefined;
+    tools: string[] | undefined;
+    headers: SealedHeaders | undefined;
     now: Date;
     savedBy: string;
   },

@@ -18,20 +18,18 @@ const ROWS_PER_DELETE = 10_000;
 /** Each of them costs a few lookups in each partition of deliveries. */
 const ENDPOINTS_PER_DELETE = 500;
 
-/** Deletes up to `$2` rows from before `$1`. */
-const DELETE_OLD = {
-  skipped_event: `delete from outbound_webhook.skipped_event where (endpoint_id, event_id) in (
-    select endpoint_id, event_id from outbound_webhook.skipped_event where body_at < $1
-    order by body_at limit $2 for update skip locked)`,
-  replay: `delete from outbound_webhook.replay where id in (
-    select id from outbound_webhook.replay where coalesce(finished_at, started_at) < $1
-    order by coalesce(finished_at, started_at) limit $2 for update skip locked)`,
-  moved_event: `delete from outbound_webhook.moved_event where id in (
-    select id from outbound_webhook.moved_event where stored_at < $1
-    order by stored_at limit $2 for update skip locked)`,
-  // Those to which nothing refers any more. Looks up each of them separately: the orders and limits keep the planner from
-  // reading whole tables.
-  endpoint: `delete from outbound_webhook.endpoint where id in (
+/** What else is deleted with age: the rows of these tables, by the time in this column or expression, which has an index. */
+const TIME_OF = {
+  skipped_event: "body_at",
+  replay: "coalesce(finished_at, started_at)",
+  moved_event: "stored_at",
+};
+
+/**
+ * Endpoints that were deleted before `$1` and to which nothing refers any more. Looks up each of them separately: the orders
+ * and limits keep the planner from reading whole tables.
+ */
+const DELETE_ENDPOINTS = `delete from outbound_webhook.endpoint where id in (
   select e.id from outbound_webhook.endpoint e
   where e.deleted_at < $1 and e.cancel_until is null
     and (select d.id from outbound_webhook.delivery d where d.endpoint_id = e.id order by d.id limit 1) is null
@@ -41,8 +39,7 @@ const DELETE_OLD = {
       order by r.started_at, r.id limit 1) is null
     and (select m.member_id from outbound_webhook.queue_member m
       where m.group_id = e.workspace_id and m.member_id = e.id) is null
-  order by e.deleted_at limit $2 for update of e skip locked)`,
-};
+  order by e.deleted_at limit $2 for update of e skip locked)`;
 
 /**
  * Creates the partitions of the coming days and drops those past retention. Safe to repeat, on any number of replicas.
@@ -60,18 +57,20 @@ export async function maintainPartitions(db: Queryable, now: Date): Promise<void
   await deleteOld(db, "replay", daysAgo(RETENTION_DAYS));
   await deleteParkedBefore(db, SCHEMA, daysAgo(RETENTION_DAYS));
   await deleteOld(db, "moved_event", daysAgo(EVENT_RETENTION_DAYS));
-  await deleteOld(db, "endpoint", daysAgo(EVENT_RETENTION_DAYS), ENDPOINTS_PER_DELETE);
+  await deleteInBatches(db, DELETE_ENDPOINTS, daysAgo(EVENT_RETENTION_DAYS), ENDPOINTS_PER_DELETE);
 }
 
-/** Deletes a table's rows from before this time, in batches. */
-export async function deleteOld(
-  db: Queryable,
-  table: keyof typeof DELETE_OLD,
-  before: Date,
-  rowsPerDelete = ROWS_PER_DELETE,
-): Promise<void> {
+/** Deletes a table's rows from before this time. */
+async function deleteOld(db: Queryable, table: keyof typeof TIME_OF, before: Date): Promise<void> {
+  const time = TIME_OF[table];
+  const text = `delete from outbound_webhook.${table} where ctid = any(array(
+    select ctid from outbound_webhook.${table} where ${time} < $1 order by ${time} limit $2 for update skip locked))`;
+  await deleteInBatches(db, text, before, ROWS_PER_DELETE);
+}
+
+async function deleteInBatches(db: Queryable, text: string, before: Date, rowsPerDelete: number): Promise<void> {
   for (;;) {
-    const { rowCount } = await db.query(DELETE_OLD[table], [before, rowsPerDelete]);
+    const { rowCount } = await db.query(text, [before, rowsPerDelete]);
     if ((rowCount ?? 0) < rowsPerDelete) return;
   }
 }

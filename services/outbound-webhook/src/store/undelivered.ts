@@ -22,14 +22,14 @@ export interface UndeliveredPlace {
 export interface UndeliveredFilter {
   workspaceId: string;
   /** Undefined: all endpoints of the workspace. */
-  endpointId?: number;
+  endpointId?: number | undefined;
   /** Exact names. */
-  types?: readonly string[];
-  from?: Date;
-  to?: Date;
+  types?: readonly string[] | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
   newestFirst: boolean;
   /** Only rows after this position. */
-  after?: UndeliveredPlace;
+  after?: UndeliveredPlace | undefined;
   limit: number;
 }
 

@@ -146,42 +146,32 @@ describe("events of tool runs", () => {
     }
   });
 
-  it.each([
-    ["api_key", "EVT-26", KEY],
-    ["chat", "EVT-25", CHAT],
-    ["scheduled_task", "EVT-27", TASK],
-    ["public_api", "EVT-28", PUBLIC],
-  ])("[EVT-8] [EVT-23] a run started by %s sends tool.completed [%s]", async (entryType, _rule, caller) => {
-    const executionIds: string[] = [];
+  it("[EVT-8] [EVT-23] [EVT-25] [EVT-26] [EVT-27] [EVT-28] runs by key, chat, scheduled task and public API send tool.completed", async () => {
+    const callers = { api_key: KEY, chat: CHAT, scheduled_task: TASK, public_api: PUBLIC };
+    const expected: object[] = [];
     const events = await reported(async () => {
-      executionIds.push((await run(caller, "reported", { n: 3, password: "p" })).executionId);
-      executionIds.push((await run(caller, "reported", { fail: true })).executionId);
+      for (const [entryType, caller] of Object.entries(callers)) {
+        const common = { tool: "reported", entry_type: entryType, duration_ms: expect.any(Number) };
+        const { executionId } = await run(caller, "reported", { n: 3, password: "p" });
+        expected.push({
+          ...{ ...common, execution_id: executionId, success: true, error: null },
+          args: { n: 3, password: "[entfernt]" },
+          result: { success: true, n: 3, token: "[entfernt]" },
+        });
+        const failed = await run(caller, "reported", { fail: true });
+        const error = expect.stringContaining("no stock");
+        expected.push({
+          ...{ ...common, execution_id: failed.executionId, success: false, error },
+          args: { fail: true },
+          result: {},
+        });
+      }
     });
-    expect(events.map(({ hop: _, ...body }) => schemaErrors(body))).toEqual([null, null]);
-    const data = events.map((event) => event.data).sort((a, b) => Number(b.success) - Number(a.success));
-    expect(data).toEqual([
-      {
-        tool: "reported",
-        success: true,
-        error: null,
-        entry_type: entryType,
-        execution_id: executionIds[0],
-        duration_ms: expect.any(Number),
-        args: { n: 3, password: "[entfernt]" },
-        result: { success: true, n: 3, token: "[entfernt]" },
-      },
-      {
-        tool: "reported",
-        success: false,
-        error: expect.stringContaining("no stock"),
-        entry_type: entryType,
-        execution_id: executionIds[1],
-        duration_ms: expect.any(Number),
-        args: { fail: true },
-        result: {},
-      },
-    ]);
-    expect(events.map(({ hop }) => hop)).toEqual(["1", "1"]);
+    expect(events.map(({ hop: _, ...body }) => schemaErrors(body))).toEqual(events.map(() => null));
+    expect(events.map(({ hop }) => hop)).toEqual(events.map(() => "1"));
+    const data = new Map(events.map((event) => [event.data.execution_id, event.data]));
+    expect([...data.values()]).toHaveLength(expected.length);
+    expect(expected.map((one) => data.get((one as Body).execution_id))).toEqual(expected);
   });
 
   const forHook = { case: "chat", value: { ...CHAT.value, hop: 2 } } as Caller;
@@ -209,31 +199,21 @@ describe("events of tool runs", () => {
     expect(events).toEqual([]);
   });
 
-  it.each([
-    ["KEY", "1"],
-    ["CHAT", "1"],
-    ["TASK", "1"],
-    ["PUBLIC", "1"],
-    ["TEST", "1"],
-    ["HOOK", "2"],
-  ] as const)(
-    "[EVT-17] [EVT-53] [LOOP-2] custom events of a run by %s, also from nested runs, are sent as passed, with hop %s",
-    async (name, hop) => {
-      const events = await reported(async () => {
-        await run(CALLERS[name], "emits", { n: 1 });
-        await run(CALLERS[name], "emits_below", { n: 2 });
-      });
-      expect(events.map(({ hop: _, ...body }) => schemaErrors(body))).toEqual(events.map(() => null));
-      // Deliveries are sent side by side, so two events of one type may arrive in either order.
-      const inOrder = events.toSorted((a, b) => a.type.localeCompare(b.type) || Number(a.data.n) - Number(b.data.n));
-      expect(inOrder.map(({ type, data, hop: given }) => [type, data, given])).toEqual([
-        ["custom.from.handler", { n: 1, password: "kept" }, hop],
-        ["custom.from.handler", { n: 2, password: "kept" }, hop],
-        ["custom.from.shared", { n: 1 }, hop],
-        ["custom.from.shared", { n: 2 }, hop],
-      ]);
-    },
-  );
+  it("[EVT-17] [EVT-53] [LOOP-2] custom events of every run, also from nested runs, are sent as passed, with hop 2 for a hook and 1 for all others", async () => {
+    const callers = Object.values(CALLERS);
+    const events = await reported(async () => {
+      for (const [n, caller] of callers.entries())
+        for (const tool of ["emits", "emits_below"]) await run(caller, tool, { n });
+    });
+    expect(events.map(({ hop: _, ...body }) => schemaErrors(body))).toEqual(events.map(() => null));
+    for (const [n, caller] of callers.entries()) {
+      const own = events.filter(({ data }) => data.n === n).map(({ type, data, hop }) => [type, data, hop]);
+      const hop = caller === HOOK ? "2" : "1";
+      const handler = ["custom.from.handler", { n, password: "kept" }, hop];
+      const shared = ["custom.from.shared", { n }, hop];
+      expect(own).toEqual([handler, handler, shared, shared]);
+    }
+  });
 
   it("[EVT] a chat or scheduled task must give its hop, and no idempotency key", async () => {
     const invalid: [Caller, object][] = [

@@ -66,20 +66,11 @@ describe("the attempts of a delivery, one by one", () => {
     const { client, deliveryId } = await deliveredAtSecond("w-delays", "/delays");
     const { attemptLog, firstAttemptAfter, endedAfter, delivery, body } = await client.getDelivery({ deliveryId });
     const event = Date.parse(JSON.parse(Buffer.from(body).toString()).created);
-    const first = attemptLog[0]?.at;
-    const end = delivery?.finishedAt;
+    const [first, end] = [attemptLog[0]?.at, delivery?.finishedAt];
     if (!first || !end || !firstAttemptAfter || !endedAfter) throw new Error("not complete");
     expect(durationMs(firstAttemptAfter)).toBe(timestampMs(first) - event);
     expect(durationMs(endedAfter)).toBe(timestampMs(end) - event);
     expect(durationMs(endedAfter)).toBeGreaterThan(60_000);
-    const { deliveryId: resent } = await client.resendDelivery({ deliveryId });
-    const again = await eventually(async () => {
-      const found = await client.getDelivery({ deliveryId: resent });
-      return found.delivery?.finishedAt !== undefined && found;
-    });
-    const [resentAt, resentFirst] = [again.delivery?.createdAt, again.attemptLog[0]?.at];
-    if (!resentAt || !resentFirst || !again.firstAttemptAfter) throw new Error("not complete");
-    expect(durationMs(again.firstAttemptAfter)).toBe(timestampMs(resentFirst) - timestampMs(resentAt));
   });
 
   it("[OUT-8] [OUT-9] signatures of a replaced or deleted secret are not shown", async () => {
@@ -118,7 +109,6 @@ describe("the attempts of a delivery, one by one", () => {
         .map(([name, value]) => `${name}: ${value}`)
         .join("\n");
     const service = lines(second?.headers ?? {}, ["x-service-signature", "x-service-delivery", "content-type"]);
-    const standard = lines(second?.headers ?? {}, ["webhook-id", "webhook-timestamp", "webhook-signature"]);
     const sent = second?.body ?? Buffer.alloc(0);
     const t = Number(second?.headers["webhook-timestamp"]);
     const base = { endpointId: endpoint.id, body: sent, receivedAt: timestampFromDate(new Date(t * 1000)) };
@@ -131,10 +121,6 @@ describe("the attempts of a delivery, one by one", () => {
       mistakes: [],
       secretReplacedSince: false,
     });
-    expect(await client.debugSignature({ ...base, headers: standard })).toMatchObject({
-      scheme: SignatureScheme.STANDARD_WEBHOOKS,
-      signatureMatches: true,
-    });
     const reordered = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(String(sent))).toReversed()));
     const response = await client.debugSignature({ ...base, headers: service, body: Buffer.from(reordered) });
     expect(response).toMatchObject({
@@ -145,12 +131,6 @@ describe("the attempts of a delivery, one by one", () => {
     const olderTime = service.replace(/t=\d+/, `t=${first?.headers["webhook-timestamp"]}`);
     expect(await client.debugSignature({ ...base, headers: olderTime, deliveryId })).toMatchObject({
       mistakes: [SignatureMistake.TIME_OF_OTHER_ATTEMPT],
-    });
-    const late = { ...base, headers: service, receivedAt: timestampFromDate(new Date((t + 400) * 1000)) };
-    expect(await client.debugSignature(late)).toMatchObject({
-      timeWithinTolerance: false,
-      secondsOff: 400n,
-      signatureMatches: true,
     });
     await rig.endpoints({ workspaceId: "w-debug" }).rotateSecret({ endpointId: endpoint.id });
     expect(await client.debugSignature({ ...base, headers: service })).toMatchObject({

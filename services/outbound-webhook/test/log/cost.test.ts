@@ -6,7 +6,7 @@ import { addCost, explainingPool } from "@toolgate/testbed/plan-cost";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeliveryFilter } from "../../src/domain/delivery-filter.ts";
-import { MAX_LOOKED_AT, MAX_WAITING_COUNTED, readHealth } from "../../src/store/log/health.ts";
+import { MAX_LOOKED_AT, readHealth } from "../../src/store/log/health.ts";
 import { searchDeliveries } from "../../src/store/log/search.ts";
 import { maintainPartitions } from "../../src/store/retention.ts";
 import { listUndelivered } from "../../src/store/undelivered.ts";
@@ -121,19 +121,6 @@ describe("the cost of a search of the delivery log", () => {
     },
   );
 
-  it("[OUT-11] failed deliveries of a rare type are found in the index, without reading the table", async () => {
-    for (const endpointId of [undefined, BUSY_ENDPOINT]) {
-      const { rows, ways } = await costOf({
-        statuses: ["failed"],
-        eventType: "custom.rare",
-        kind: "event",
-        ...(endpointId && { endpointId }),
-      });
-      expect(rows).toBeGreaterThan(MAX_ROWS_READ / 2);
-      expect([...ways]).toEqual(["Index Only Scan"]);
-    }
-  });
-
   it("[OUT-11] [NFR] the health of an endpoint reads a bounded number of its deliveries", async () => {
     const endpoints = [BUSY_ENDPOINT, OUTAGE_ENDPOINT, QUIET_ENDPOINT];
     await pool.query(
@@ -143,9 +130,9 @@ describe("the cost of a search of the delivery log", () => {
     );
     const { pool: explaining, cost } = explainingPool(pool, "delivery_");
     const client = await explaining.connect();
-    const health = await readHealth(client, "w", endpoints);
+    const health = await readHealth(client, "w", endpoints, 1_000);
     client.release();
-    expect(health.get(BUSY_ENDPOINT)?.waiting).toBe(MAX_WAITING_COUNTED + 1);
+    expect(health.get(BUSY_ENDPOINT)?.waiting).toBe(1_001);
     expect(health.get(QUIET_ENDPOINT)?.lastFailure).toMatchObject({ status: "failed" });
     // Each of three searches looks at the first row of each partition.
     expect(cost.rows).toBeLessThanOrEqual(endpoints.length * (MAX_LOOKED_AT + 3 * DAYS * 2));
@@ -178,19 +165,4 @@ describe("the cost of a search of the delivery log", () => {
       }
     },
   );
-
-  it("[OUT-11] [NFR] reads no more rows when the table's statistics are out of date", async () => {
-    await pool.query(
-      `update outbound_webhook.delivery set status = 'cancelled' where endpoint_id = ${OUTAGE_ENDPOINT} and status = 'delivered'`,
-    );
-    const { ids, next, ways, rows } = await costOf({
-      endpointId: OUTAGE_ENDPOINT,
-      statuses: ["cancelled"],
-      eventType: "custom.absent",
-    });
-    expect(ids).toEqual([]);
-    expect(next).toBeDefined();
-    expect([...ways].filter((way) => !INDEX_SCAN.test(way))).toEqual([]);
-    expect(rows).toBeLessThanOrEqual(MAX_ROWS_READ + LOOKED_AHEAD_ROWS);
-  });
 });

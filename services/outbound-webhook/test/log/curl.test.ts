@@ -13,8 +13,6 @@ import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 const DEADLINE_MS = 60_000;
 const MAX_OUTPUT_BYTES = 1_000_000;
-/** The longest line that terminals accept. */
-const _MAX_LINE_BYTES = 4_095;
 
 const SHELLS = ["sh", "bash", "dash", "zsh", "ksh", "busybox"].filter(isThere);
 

@@ -42,23 +42,6 @@ describe("the progress of a replay", () => {
     expect((await rig.pool.query("select from outbound_webhook.queue_item")).rowCount).toBe(0);
   });
 
-  it("[OUT] an attempt in flight when its replay is cancelled is not tried again", async () => {
-    const { id } = await scene.backlog(1);
-    const answer = Promise.withResolvers<void>();
-    rig.receiver.behave(() => ({ status: 500, after: answer.promise }));
-    const replayId = await scene.start(id);
-    await rig.start(["dispatcher", "worker"]);
-    await eventually(() => rig.requestsTo("/w").length === 1);
-    await scene.client().cancelReplay({ replayId });
-    expect((await scene.deliveries())[0]?.status).toBe("pending");
-    answer.resolve();
-    await eventually(async () => {
-      rig.clock.advance(SECOND_MS);
-      return (await scene.deliveries())[0]?.status === "cancelled";
-    });
-    expect(await scene.get(replayId)).toMatchObject({ sent: 1, cancelled: 1, outstanding: 0 });
-  });
-
   it("[OUT] pauses while the endpoint is inactive, then continues and repeats the deliveries that were cancelled", async () => {
     const { id, eventIds } = await scene.backlog(30);
     rig.receiver.behave((_, index) => (index < 3 ? { status: 500 } : {}));

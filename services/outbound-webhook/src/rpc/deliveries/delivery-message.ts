@@ -12,7 +12,7 @@ import type { QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import { timestampOf } from "@toolgate/service-host/time";
 import type { DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
 import type { SentHeaders } from "../../domain/delivery-headers.ts";
-import { type FullCap, type Waiting, waitingOf } from "../../domain/waiting.ts";
+import { type FullCap, fullCapOf } from "../../domain/full-cap.ts";
 import type { AttemptRow, DeliveryRow } from "../../store/log/read.ts";
 import { invalidArgument } from "../request-fields.ts";
 
@@ -49,23 +49,18 @@ export function toDelivery(row: DeliveryRow, caps: QueueCaps, now: Date): Delive
     status: STATUS[status],
     createdAt: timestampOf(createdAt),
     ...(finishedAt && { finishedAt: timestampOf(finishedAt) }),
-    ...waitFields(waitingOf(row, caps, now)),
+    ...waitFields(row, caps, now),
   };
 }
 
-function waitFields(waiting: Waiting): DeliveryInit {
-  switch (waiting.for) {
-    case "slot":
-      return { waitsFor: Wait.SLOT, waitsSince: timestampOf(waiting.since), fullCap: CAP[waiting.fullCap] };
-    case "retry": {
-      const { since, until } = waiting;
-      return { waitsFor: Wait.RETRY, waitsSince: timestampOf(since), nextAttemptAt: timestampOf(until) };
-    }
-    case "in-flight":
-      return { waitsFor: Wait.IN_FLIGHT };
-    case "nothing":
-      return {};
-  }
+/** What a delivery waits for. One that is not in the queue is not tried again. */
+function waitFields(row: DeliveryRow, caps: QueueCaps, now: Date): DeliveryInit {
+  const { createdAt, attemptedAt, dueAt, leased, slots } = row;
+  if (leased) return { waitsFor: Wait.IN_FLIGHT };
+  if (!dueAt) return {};
+  const due = timestampOf(dueAt);
+  if (dueAt <= now) return { waitsFor: Wait.SLOT, waitsSince: due, fullCap: CAP[fullCapOf(slots, caps)] };
+  return { waitsFor: Wait.RETRY, waitsSince: timestampOf(attemptedAt ?? createdAt), nextAttemptAt: due };
 }
 
 export function toAttempt(row: AttemptRow, sent: SentHeaders): MessageInitShape<typeof AttemptSchema> {

@@ -1,28 +1,29 @@
 import type { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
-import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
-import { fullCapOf } from "../../domain/waiting.ts";
-import { MAX_COUNTED, readEndpointBacklog } from "../../store/log/backlog.ts";
+import { fullCapOf } from "../../domain/full-cap.ts";
+import { readHealth } from "../../store/log/health.ts";
+import { backlogOf } from "../endpoints/endpoint-message.ts";
 import { endpointKey, noSuchEndpoint } from "../request-fields.ts";
 import { CAP } from "./delivery-message.ts";
 
+/** Waiting deliveries are counted up to this number. */
+const MAX_COUNTED = 10_000;
+
 export const getEndpointBacklog: Handler<Context, typeof DeliveryService.method.getEndpointBacklog> = async (
   { pool, queue, now },
-  { endpointId },
+  request,
   call,
 ) => {
-  const backlog = await readEndpointBacklog(pool, endpointKey(principalOf(call), endpointId));
-  if (!backlog) throw noSuchEndpoint();
-  const { waiting, firstDueAt, slots } = backlog;
-  const due = firstDueAt !== null && firstDueAt <= now();
+  const { workspaceId, endpointId } = endpointKey(principalOf(call), request.endpointId);
+  const row = (await readHealth(pool, workspaceId, [endpointId], MAX_COUNTED)).get(endpointId);
+  if (!row) throw noSuchEndpoint();
+  const backlog = backlogOf(row, MAX_COUNTED, now());
+  const { slots } = row;
   return {
-    waiting: Math.min(waiting, MAX_COUNTED),
-    waitingIsMore: waiting > MAX_COUNTED,
-    inFlight: slots.endpoint,
+    ...backlog,
     failing: slots.failing,
-    ...(firstDueAt && { [due ? "oldestDueAt" : "nextDueAt"]: timestampOf(firstDueAt) }),
-    ...(due && { fullCap: CAP[fullCapOf(slots, queue.caps)] }),
+    ...("oldestDueAt" in backlog && { fullCap: CAP[fullCapOf(slots, queue.caps)] }),
   };
 };

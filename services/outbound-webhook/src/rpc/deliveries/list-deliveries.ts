@@ -36,24 +36,22 @@ export const listDeliveries: Handler<Context, typeof DeliveryService.method.list
 
 function filterOf(request: ListDeliveriesRequest, principal: Principal): DeliveryFilter {
   const { endpointId, eventId, eventType, requestId, createdFrom, createdTo } = request;
-  const [from, to] = [requestTime("created_from", createdFrom), requestTime("created_to", createdTo)];
-  const statuses = statusNames([request.status, ...request.statuses]);
-  const kind = kindName(request.kind);
   return {
     workspaceId: principal.workspaceId,
-    ...(endpointId !== 0n && { endpointId: endpointKey(principal, endpointId).endpointId }),
-    ...(eventId !== "" && { eventId: filterText("event_id", eventId) }),
-    ...(eventType !== "" && { eventType: filterText("event_type", eventType) }),
-    ...(requestId !== "" && { requestId: filterText("request_id", requestId) }),
-    ...(statuses && { statuses }),
-    ...(kind && { kind }),
-    ...(from && { from }),
-    ...(to && { to }),
+    endpointId: endpointId === 0n ? undefined : endpointKey(principal, endpointId).endpointId,
+    eventId: filterText("event_id", eventId),
+    eventType: filterText("event_type", eventType),
+    requestId: filterText("request_id", requestId),
+    statuses: statusNames([request.status, ...request.statuses]),
+    kind: kindName(request.kind),
+    from: requestTime("created_from", createdFrom),
+    to: requestTime("created_to", createdTo),
   };
 }
 
-/** Postgres refuses a NUL in a text. */
-function filterText(name: string, text: string): string {
+/** Undefined when the request does not name one. Postgres refuses a NUL in a text. */
+function filterText(name: string, text: string): string | undefined {
+  if (text === "") return undefined;
   if (text.length <= MAX_FILTER_CHARACTERS && !text.includes("\0")) return text;
   throw invalidArgument(`${name}: at most ${MAX_FILTER_CHARACTERS} characters, without NUL`);
 }

@@ -8,7 +8,7 @@ import { auditEndpoint } from "../audit.ts";
 import { endpointKey, noSuchEndpoint } from "../request-fields.ts";
 
 export const deleteEndpoint: Handler<Context, typeof EndpointService.method.deleteEndpoint> = async (
-  { pool, cancelWaiting, announceWork, now },
+  { pool, cancelWakeUp, announceWork, now },
   { endpointId },
   call,
 ) => {
@@ -25,6 +25,6 @@ export const deleteEndpoint: Handler<Context, typeof EndpointService.method.dele
   // A dispatcher skips a workspace while it is locked.
   announceWork();
   if (!deleted) throw noSuchEndpoint();
-  await cancelWaiting(key);
+  cancelWakeUp.signal();
   return {};
 };

@@ -7,8 +7,7 @@ import { listEndpoints } from "../../store/endpoint.ts";
 import { readHealth } from "../../store/log/health.ts";
 import { countDeliveriesByHour, hasTestDelivery } from "../../store/overview.ts";
 import { countUndelivered } from "../../store/undelivered.ts";
-import { toHealth } from "./endpoint-health.ts";
-import { toEndpoint } from "./endpoint-message.ts";
+import { MAX_WAITING_COUNTED, toEndpoint, toHealth } from "./endpoint-message.ts";
 
 /** Of each endpoint: pages ask every few seconds. */
 const MAX_UNDELIVERED_COUNTED = 1_000;
@@ -30,7 +29,7 @@ export const getEndpointOverview: Handler<Context, typeof EndpointService.method
   const missed = new Map(undelivered.map(({ endpointId, events }) => [endpointId, events]));
   const noted = endpoints.filter(({ id, active }) => !active || (missed.get(id) ?? 0) > 0);
   const ids = noted.map(({ id }) => id);
-  const health = ids.length > 0 ? await readHealth(pool, workspaceId, ids) : undefined;
+  const health = ids.length > 0 ? await readHealth(pool, workspaceId, ids, MAX_WAITING_COUNTED) : undefined;
   return {
     firstHour: timestampOf(firstHour),
     deliveries,

@@ -5,8 +5,7 @@ import type { Context } from "../../context.ts";
 import { type EndpointRow, type EndpointStatusName, listEndpoints as listRows } from "../../store/endpoint.ts";
 import { readHealth } from "../../store/log/health.ts";
 import { invalidArgument } from "../request-fields.ts";
-import { toHealth } from "./endpoint-health.ts";
-import { toEndpoint } from "./endpoint-message.ts";
+import { MAX_WAITING_COUNTED, toEndpoint, toHealth } from "./endpoint-message.ts";
 
 const STATUS_NAMES: Partial<Record<EndpointStatus, EndpointStatusName>> = {
   [EndpointStatus.ACTIVE]: "active",
@@ -23,7 +22,7 @@ export const listEndpoints: Handler<Context, typeof EndpointService.method.listE
   const statusName = STATUS_NAMES[status];
   if (status !== EndpointStatus.UNSPECIFIED && !statusName) throw invalidArgument("status: not a known status");
   const rows = await listRows(pool, workspaceId, { search, status: statusName });
-  const health = await readHealth(pool, workspaceId, idsOf(rows));
+  const health = await readHealth(pool, workspaceId, idsOf(rows), MAX_WAITING_COUNTED);
   const at = now();
   // One that was deleted in between is not shown.
   const shown = rows.flatMap((row) => {

@@ -12,7 +12,7 @@ import { customHeaders, sealHeaders } from "./custom-headers.ts";
 import { toEndpoint } from "./endpoint-message.ts";
 
 export const updateEndpoint: Handler<Context, typeof EndpointService.method.updateEndpoint> = async (
-  { pool, checkUrl, secretBox, cancelWaiting, announceWork, now },
+  { pool, checkUrl, secretBox, cancelWakeUp, announceWork, now },
   request,
   call,
 ) => {
@@ -32,16 +32,8 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
     const at = now();
     const before = await findEndpoint(client, key);
     if (before && expectedVersion !== undefined && before.version !== expectedVersion) throw editConflict(before);
-    const after = await updateRow(client, key, {
-      now: at,
-      savedBy: principal.email,
-      ...(target && { url: target.url }),
-      ...(events && { events }),
-      ...(description !== undefined && { description }),
-      ...(active !== undefined && { active }),
-      ...(tools && { tools }),
-      ...(headers && { headers }),
-    });
+    const change = { url: target?.url, events, description, active, tools, headers };
+    const after = await updateRow(client, key, { ...change, now: at, savedBy: principal.email });
     if (!before || !after) return undefined;
     const fields = changedFields(before, after);
     // Values are sealed, so whether they differ is not known.
@@ -56,7 +48,7 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
   // A dispatcher skips a workspace while it is locked.
   announceWork();
   if (!updated) throw noSuchEndpoint();
-  if (updated.deactivated) await cancelWaiting(key);
+  if (updated.deactivated) cancelWakeUp.signal();
   return { endpoint: toEndpoint(updated.row) };
 };
 

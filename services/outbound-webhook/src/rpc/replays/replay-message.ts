@@ -49,13 +49,12 @@ export function rateOf(requested: number): number {
 }
 
 export function toReplay(row: ReplayRow, now: Date): MessageInitShape<typeof ReplaySchema> {
-  const { id, endpointId, range, state, own, position, startedAt, finishedAt, ratePerSecond, ...rest } = row;
-  const { eventsAtStart, moreAtStart, considered, sent, skipped, startedBy, cancelledBy } = rest;
+  const { id, endpointId, range, state, own, position, startedAt, finishedAt, ...rest } = row;
   const estimatedEnd = estimatedEndOf(row, now);
   // Those that have ended since the last step are not counted in the row yet.
   const ownWith = (...statuses: (string | null)[]) => own.filter(({ status }) => statuses.includes(status)).length;
   return {
-    ...{ ratePerSecond, eventsAtStart, moreAtStart, considered, sent, skipped, startedBy, cancelledBy },
+    ...rest,
     id: BigInt(id),
     endpointId: BigInt(endpointId),
     range: toRange(range),

@@ -53,17 +53,14 @@ function filterOf(request: ListUndeliveredRequest, principal: Principal): Omit<U
   if (UndeliveredOrder[request.order] === undefined) throw invalidArgument("order: not a known value");
   const types = [...new Set(request.types)];
   refuseIf(typesViolation(types));
-  const from = requestTime("from", request.from);
-  const to = requestTime("to", request.to);
-  const after = placeOf(request.pageToken);
   return {
     workspaceId: principal.workspaceId,
     newestFirst: request.order !== UndeliveredOrder.OLDEST_FIRST,
-    ...(endpointId !== 0n && { endpointId: endpointKey(principal, endpointId).endpointId }),
-    ...(types.length > 0 && { types }),
-    ...(from && { from }),
-    ...(to && { to }),
-    ...(after && { after }),
+    endpointId: endpointId === 0n ? undefined : endpointKey(principal, endpointId).endpointId,
+    types: types.length > 0 ? types : undefined,
+    from: requestTime("from", request.from),
+    to: requestTime("to", request.to),
+    after: placeOf(request.pageToken),
   };
 }
 

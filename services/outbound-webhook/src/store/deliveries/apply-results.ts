@@ -1,3 +1,4 @@
+import type { AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { type FairQueue, holdsSlot } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
@@ -6,26 +7,20 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { FAILURES_TO_DEACTIVATE, type Outcome, SLOW_ATTEMPT_MS } from "../../domain/outcome.ts";
 import { QUEUE_TABLES } from "../queue.ts";
 
-export interface AttemptRecord extends Outcome {
-  deliveryId: string;
-  workspaceId: string;
-  number: number;
+/** What the log keeps of an attempt; the response code is 0 when there was no response. */
+export type LoggedResult = Pick<
+  AttemptResult,
+  "number" | "responseCode" | "durationMs" | "response" | "address" | "dnsMs" | "connectMs" | "tlsMs" | "firstByteMs"
+>;
+
+type RecordKey = Pick<AttemptResult, "deliveryId" | "workspaceId" | "number">;
+
+export interface AttemptRecord extends RecordKey, LoggedResult, Outcome {
   startedAt: Date;
   /** The time in the signature that was sent. */
   signedAt: Date;
   endedAt: Date;
-  /** 0 when there was no response. */
-  responseCode: number;
-  durationMs: number;
-  response: string;
-  address: string;
-  dnsMs: number;
-  connectMs: number;
-  tlsMs: number;
-  firstByteMs: number;
 }
-
-type RecordKey = Pick<AttemptRecord, "deliveryId" | "workspaceId" | "number">;
 
 /** Ends a claimed delivery without an attempt. */
 export interface CancelRecord extends RecordKey {

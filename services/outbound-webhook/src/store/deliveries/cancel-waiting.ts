@@ -7,6 +7,8 @@ import { QUEUE_TABLES } from "../queue.ts";
 
 /** Keeps a transaction short, because results wait for it: those of this workspace, and those of others in the same batch. */
 export const CANCELLED_PER_TRANSACTION = 200;
+/** So short that the loops of many processes do not queue before the results that wait for the same lock. */
+const LOCK_TIMEOUT_MS = 20;
 
 const NEXT = `select workspace_id as "workspaceId", id as "endpointId" from outbound_webhook.endpoint
 where cancel_until is not null order by workspace_id <= $1, workspace_id, id limit 1`;
@@ -43,18 +45,13 @@ export async function nextToCancel(db: Queryable, afterWorkspaceId: string): Pro
 
 /**
  * Cancels the oldest of the endpoint's deliveries in one transaction, and removes the mark when there are no others. The
- * queue forgets a deleted endpoint once it has no deliveries left. Fails (`isLockTimeout`) if the workspace stays locked for this time.
+ * queue forgets a deleted endpoint once it has no deliveries left. Fails (`isLockTimeout`) if the workspace stays locked.
  */
-export async function cancelSome(
-  pool: Pool,
-  { workspaceId, endpointId }: EndpointKey,
-  now: Date,
-  lockTimeoutMs: number,
-): Promise<void> {
+export async function cancelSome(pool: Pool, { workspaceId, endpointId }: EndpointKey, now: Date): Promise<void> {
   const statements = [
     lockGroups(QUEUE_TABLES, [workspaceId]),
     { name: "cancel_waiting", text: CANCEL, values: [endpointId, now] },
     { name: "forget_endpoint", text: FORGET, values: [endpointId] },
   ];
-  await pipelined(pool, statements, { unlockEarly: true, lockTimeoutMs });
+  await pipelined(pool, statements, { unlockEarly: true, lockTimeoutMs: LOCK_TIMEOUT_MS });
 }

@@ -1,9 +1,8 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { DeliveryStatusName } from "../../domain/delivery-filter.ts";
-import { waitingFor } from "./backlog.ts";
-
-/** Of the waiting deliveries of each endpoint: pages read this of 20 endpoints every few seconds. */
-export const MAX_WAITING_COUNTED = 1_000;
+import type { Slots } from "../../domain/full-cap.ts";
+import { SCHEMA } from "../queue.ts";
+import { slotsOf } from "./read.ts";
 
 /** Among so many of the newest deliveries of an endpoint, the last one that was tried is looked for. */
 export const MAX_LOOKED_AT = 100;
@@ -22,13 +21,28 @@ export interface ResultRow {
 
 export interface HealthRow {
   endpointId: number;
-  /** At most `MAX_WAITING_COUNTED + 1`. */
+  /** At least one more than the limit when there are more. */
   waiting: number;
   /** When the first of them is due; null when none is waiting. */
   firstDueAt: Date | null;
-  inFlight: number;
+  slots: Slots;
   lastResult: ResultRow | null;
   lastFailure: ResultRow | null;
+}
+
+/**
+ * An SQL subquery of one row: how many deliveries wait for an endpoint (`items`, at least `limit` when there are more), and
+ * when the first of them is due. Those that are to follow another one in its slot wait as well. Takes expressions.
+ */
+function waitingFor(workspace: string, endpoint: string, limit: string): string {
+  const ofEndpoint = `from ${SCHEMA}.queue_item where group_id = ${workspace} and member_id = ${endpoint}`;
+  return `(
+    select count(*)::integer as items, min(due_at) as first_due_at from (
+      (select due_at ${ofEndpoint} and lease_until is null order by due_at, item_id limit ${limit})
+      union all
+      (select due_at ${ofEndpoint} and lease_until is not null and not holds_slot)
+    ) first
+  )`;
 }
 
 const newestWith = (status: "failed" | "retrying") => `(
@@ -44,9 +58,8 @@ const RESULT = `select json_build_object('deliveryId', d.id, 'eventType', d.even
     ), d.created_at)) as result`;
 
 const HEALTH = `select e.id as "endpointId", waiting.items as waiting, waiting.first_due_at as "firstDueAt",
-    coalesce(m.in_flight, 0) as "inFlight", last.result as "lastResult", failure.result as "lastFailure"
+    ${slotsOf("e.workspace_id", "e.id")} as slots, last.result as "lastResult", failure.result as "lastFailure"
   from outbound_webhook.endpoint e
-  left join outbound_webhook.queue_member m on m.group_id = e.workspace_id and m.member_id = e.id
   cross join lateral ${waitingFor("e.workspace_id", "e.id", "$3")} waiting
   left join lateral (
     ${RESULT} from (
@@ -59,13 +72,14 @@ const HEALTH = `select e.id as "endpointId", waiting.items as waiting, waiting.f
   ) failure on true
   where e.workspace_id = $1 and e.id = any($2::bigint[]) and e.deleted_at is null`;
 
-/** How the deliveries to these endpoints go; the number of rows that it reads of each is bounded. */
+/** How the deliveries to these endpoints go, with those that wait counted up to a limit; it reads a bounded number of rows of each. */
 export async function readHealth(
   db: Queryable,
   workspaceId: string,
   endpointIds: readonly number[],
+  maxWaiting: number,
 ): Promise<Map<number, HealthRow>> {
-  const { rows } = await db.query(HEALTH, [workspaceId, endpointIds, MAX_WAITING_COUNTED + 1, MAX_LOOKED_AT]);
+  const { rows } = await db.query(HEALTH, [workspaceId, endpointIds, maxWaiting + 1, MAX_LOOKED_AT]);
   return new Map(
     rows.map((row) => [
       row.endpointId,

@@ -1,8 +1,9 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
-import type { Slots } from "../../domain/waiting.ts";
-import { slotsOf } from "./backlog.ts";
+import type { Slots } from "../../domain/full-cap.ts";
+import type { LoggedResult } from "../deliveries/apply-results.ts";
+import { SCHEMA } from "../queue.ts";
 
 export interface DeliveryRow {
   id: string;
@@ -28,19 +29,10 @@ export interface DeliveryRow {
   slots: Slots;
 }
 
-export interface AttemptRow {
-  number: number;
+export interface AttemptRow extends LoggedResult {
   startedAt: Date;
-  responseCode: number;
-  durationMs: number;
-  error: string;
-  response: string;
-  address: string;
-  dnsMs: number;
-  connectMs: number;
-  tlsMs: number;
-  firstByteMs: number;
   signedAt: Date;
+  error: string;
 }
 
 /** A delivery with what was sent, and the endpoint as it is now. */
@@ -50,6 +42,16 @@ export interface FoundDelivery {
   body: Buffer;
   hop: number;
   endpoint: { url: string; secret: Buffer; secretReplacedAt: Date | null } | undefined;
+}
+
+/** An SQL expression for the `Slots` of an endpoint as JSON, all 0 when the queue does not know it. Takes expressions. */
+export function slotsOf(workspace: string, endpoint: string): string {
+  return `(select json_build_object(
+    'endpoint', coalesce(sum(in_flight) filter (where member_id = ${endpoint}), 0),
+    'failing', coalesce(bool_or(failing) filter (where member_id = ${endpoint}), false),
+    'failingEndpoints', coalesce(sum(in_flight) filter (where failing), 0),
+    'workspace', coalesce((select g.in_flight from ${SCHEMA}.queue_group g where g.group_id = ${workspace}), 0))
+  from ${SCHEMA}.queue_member where group_id = ${workspace} and (in_flight > 0 or member_id = ${endpoint}))`;
 }
 
 const COLUMNS = `d.id, d.event_id as "eventId", d.event_type as "eventType", d.endpoint_id as "endpointId", d.kind, d.status,

@@ -20,8 +20,7 @@ export function searchDeliveries(
   filter: DeliveryFilter,
   search: Omit<LogSearch, "from" | "to">,
 ): Promise<FoundRows> {
-  const { from, to } = filter;
-  return searchLog(pool, (db) => scansFor(db, filter), { ...search, ...(from && { from }), ...(to && { to }) });
+  return searchLog(pool, (db) => scansFor(db, filter), { ...search, from: filter.from, to: filter.to });
 }
 
 /** Chooses the indexes that leave the fewest rows to read. Together, the scans find every matching row exactly once. */
