@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ModelServer, startOpenAiServer } from "../../../../../services/chat/test/model-servers/server.ts";
-import { type RunningHooks, runHooks, type TestHook } from "../../hooks/running-hooks.ts";
+import { type RunningHooks, runHooks, type TestHook } from "../../hooks/hooks.ts";
 
 /** Long enough for a part to be stopped meanwhile. */
 const SLOW_MS = 4_000;
