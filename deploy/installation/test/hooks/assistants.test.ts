@@ -2,7 +2,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { plain, type RecordedRequest, type Script } from "../../../../services/chat/test/model-servers/script.ts";
 import { type ModelServer, startOpenAiServer } from "../../../../services/chat/test/model-servers/server.ts";
-import { type RunningHooks, runHooks, type TestHook } from "./running-hooks.ts";
+import { type RunningHooks, runHooks, type TestHook } from "./hooks.ts";
 
 interface Delivery {
   delivery: { id: string; status: string; error?: string };

@@ -1,5 +1,12 @@
 import { eventually } from "@toolgate/testbed/eventually";
-import type { CallResponse, RunningToolgate } from "../running-toolgate.ts";
+import { sign } from "@toolgate/webhook-signing/sign";
+import {
+  type CallResponse,
+  type RunningToolgate,
+  runToolgate,
+  type Setup,
+  type TopologyKind,
+} from "../running-toolgate.ts";
 
 type Manager = Pick<RunningToolgate, "manage">;
 
@@ -65,4 +72,26 @@ export function resultOf({ manage }: Manager, deliveryId: string): Promise<unkno
     if (!delivery.status.endsWith("SUCCEEDED")) return { error: delivery.error };
     return JSON.parse(hookRuns.at(-1)?.result ?? "null");
   });
+}
+
+/** An installation whose tool `echo` is released for hooks. */
+export interface RunningHooks extends AsyncDisposable {
+  toolgate: RunningToolgate;
+  createHook(hook?: Record<string, unknown>): Promise<TestHook>;
+  /** A call in the native format. */
+  call(hook: TestHook, body: string): Promise<CallResponse>;
+}
+
+export async function runHooks(kind: TopologyKind, setup: Setup = {}): Promise<RunningHooks> {
+  const toolgate = await runToolgate(kind, setup);
+  await toolgate.saveTool("echo", ECHO);
+  return {
+    toolgate,
+    createHook: (hook) => createHook(toolgate, { format: "HOOK_FORMAT_NATIVE", ...hook }),
+    call({ path, secret }, body) {
+      const headers = { "x-service-signature": sign(secret, Math.floor(Date.now() / 1000), body) };
+      return toolgate.request(path, { method: "POST", body, headers });
+    },
+    [Symbol.asyncDispose]: () => toolgate[Symbol.asyncDispose](),
+  };
 }
