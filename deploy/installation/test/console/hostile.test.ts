@@ -15,10 +15,11 @@ const ZONES: Readonly<Record<string, string>> = { "Asia/Kolkata": "Asia/Calcutta
 
 describeConsole("what users write", (rig) => {
   test("[MGMT-5] names stay text, and the page keeps its shape", async () => {
+    const ids = new Map<string, string>();
+    for (const name of NAMES) ids.set(name, (await rig.toolgate.createKey({ name, tools: [], limit: 5 })).id);
     const page = await rig.open("/api-keys");
     const panel = page.getByRole("complementary");
-    for (const name of NAMES) {
-      const { id } = await rig.toolgate.createKey({ name, tools: [], limit: 5 });
+    for (const [name, id] of ids) {
       const row = page.locator(`[data-row="${id}"]`);
       await row.click();
       await expect.poll(() => panel.getByRole("heading", { level: 2 }).textContent()).toBe(name);
