@@ -28,11 +28,6 @@ export async function setUp(toolgate: RunningToolgate): Promise<Setup> {
   return { secret, hook };
 }
 
-/** Waits until the run with this text has been delivered. */
-export function delivered({ receiver }: RunningToolgate, text: string): Promise<true> {
-  return eventually(() => receiver.requests.some(({ body }) => body.includes(text)));
-}
-
 /** Sends a message, with a file if there is one; resolves with the reply. */
 export async function ask({ account, request }: RunningToolgate, message: string, file?: string): Promise<string> {
   const { workspace: tenant, email, password } = account;
@@ -60,5 +55,5 @@ export async function useAll(toolgate: RunningToolgate, { secret, hook }: Setup,
   const [newest] = await hookLog(toolgate, hook.id);
   expect(await resultOf(toolgate, newest?.id ?? "")).toMatchObject({ text: `${text}-hook` });
   await ask(toolgate, `say ${text}`);
-  await delivered(toolgate, `${text}-call`);
+  await eventually(() => toolgate.receiver.requests.some(({ body }) => body.includes(`${text}-call`)));
 }
