@@ -69,7 +69,10 @@ class ConnectingClient extends pg.Client {
   }
 }
 
-/** A connection pool. bigint comes back as a number: every bigint of this project is an identity, a count or milliseconds, all below 2^53. */
+/**
+ * A connection pool. bigint comes back as a number: every bigint of this project is an identity, a count or milliseconds,
+ * all below 2^53.
+ */
 export function createPool(options: PoolOptions): Pool {
   const pool = new pg.Pool({
     Client: ConnectingClient as unknown as new () => pg.ClientBase,

@@ -1,5 +1,6 @@
 /**
- * Runs a job again and again until the signal fires, with `waitMs` between the end of one run and the start of the next. A run that fails is reported, and the next one follows as usual.
+ * Runs a job again and again until the signal fires, with `waitMs` between the end of one run and the start of the next.
+ * A run that fails is reported, and the next one follows as usual.
  */
 export async function runEvery(
   waitMs: number,

@@ -6,7 +6,10 @@ import { type QueueRig, startQueueRig } from "./queue-rig.ts";
 const NOW = new Date("2026-11-01T12:00:00Z");
 const BACKLOG_ITEMS = 5_000;
 const CLAIMS = 20;
-/** Of all tables of the queue, by one claim and the settling of what it took. With versions that are still visible to others; a scan reads thousands. */
+/**
+ * Of all tables of the queue, by one claim and the settling of what it took. With versions that are still visible to
+ * others; a scan reads thousands.
+ */
 const MAX_ROWS = 250;
 
 let rig: QueueRig;

@@ -18,12 +18,16 @@ export interface FailingHook {
 const CLAIM_MS = 120_000;
 const HOOKS_PER_CLAIM = 20;
 const MAX_LISTED = 20;
-/** All calls of a hook have failed verification: 20 in a row, or at least 3 over an hour or more. One wrong call of a stranger is not enough. */
+/**
+ * All calls of a hook have failed verification: 20 in a row, or at least 3 over an hour or more. One wrong call of a
+ * stranger is not enough.
+ */
 const IS_FAILING = `active and deleted_at is null and refused_since is not null
          and (refused_in_a_row >= 20 or refused_in_a_row >= 3 and last_refused_at >= refused_since + interval '1 hour')`;
 
 /**
- * Claims failing hooks that worked before. Those not settled in time are due again. Admins get one email per series of failures (`refused_since`); an accepted call ends the series.
+ * Claims failing hooks that worked before. Those not settled in time are due again. Admins get one email per series of
+ * failures (`refused_since`); an accepted call ends the series.
  */
 export async function claimFailingHooks(db: Queryable, now: Date): Promise<FailingHook[]> {
   const { rows } = await db.query(

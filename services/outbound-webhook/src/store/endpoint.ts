@@ -167,7 +167,10 @@ export async function updateEndpoint(
   return rows[0];
 }
 
-/** Keeps the row as long as something refers to it, without the secret and what the endpoint got. Returns false when there is no such endpoint. */
+/**
+ * Keeps the row as long as something refers to it, without the secret and what the endpoint got. Returns false when there
+ * is no such endpoint.
+ */
 export async function deleteEndpoint(db: Queryable, key: EndpointKey, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     `update outbound_webhook.endpoint

@@ -14,7 +14,8 @@ export type EntryPoints = {
  * The part of the child program that runs inside an isolate, after `hardenRealm`, and starts the tool's runs. It is passed
  * in as text, so it can use nothing from outside its braces. What happened since the last `drain` is returned as JSON:
  * `["ok", ticket, json] | ["fail", ticket, kind, message, stack] | ["call", ticket, callId, name, argsJson] |
- * ["log", ticket, line]`; a line with objects is what `shownLine` reads. The bounds here only save traffic; the host checks all of them again.
+ * ["log", ticket, line]`; a line with objects is what `shownLine` reads. The bounds here only save traffic; the host
+ * checks all of them again.
  */
 export function entryPoints(settings: GuestSettings): EntryPoints {
   type PendingCall = { resolve: (value: unknown) => void; reject: (error: Error) => void };

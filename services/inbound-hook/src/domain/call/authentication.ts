@@ -37,7 +37,8 @@ function signatureHeader({ format, preset }: Verification): HookHeader {
 }
 
 /**
- * [IN-26] [IN-27] [AUTH-22] Verifies a call over its raw body; fails when anything is missing, repeated or wrong. `nowMs` is in milliseconds since 1970.
+ * [IN-26] [IN-27] [AUTH-22] Verifies a call over its raw body; fails when anything is missing, repeated or wrong. `nowMs`
+ * is in milliseconds since 1970.
  */
 export function authenticate(
   hook: Verification,

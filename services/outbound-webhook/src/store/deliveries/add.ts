@@ -4,7 +4,10 @@ import type { Queryable } from "@toolgate/postgres/pool";
 import type { DeliveryKindName } from "../../domain/delivery-filter.ts";
 import { deliveriesOf } from "../undelivered.ts";
 
-/** How often an event can be sent to an endpoint again, by resends and replays together: whoever asks what became of an event reads them all. */
+/**
+ * How often an event can be sent to an endpoint again, by resends and replays together: whoever asks what became of an
+ * event reads them all.
+ */
 export const MAX_SENT_AGAIN = 100;
 
 /** A delivery of a stored event, due immediately. */

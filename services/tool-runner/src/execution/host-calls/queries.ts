@@ -38,8 +38,8 @@ export async function runPreparedQuery(
 }
 
 /**
- * The JSON of what one statement returns that was not prepared. [RO-4] Refused in a read-only run, and to every caller through an API even if
- * the run may write. In test mode it is rolled back.
+ * The JSON of what one statement returns that was not prepared. [RO-4] Refused in a read-only run, and to every caller
+ * through an API even if the run may write. In test mode it is rolled back.
  */
 export async function runFreeSql(dataSources: DataSources, sql: string, context: HostCallContext): Promise<string> {
   const { scope, signal } = context;
