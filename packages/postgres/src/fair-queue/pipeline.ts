@@ -43,11 +43,6 @@ interface TransactionOptions {
    * If no connection is free by this time, on the clock of `performance.now`, nothing is sent and an error is thrown.
    */
   sendBefore?: number;
-  /**
-   * Called with the results as soon as there are all, while the commit is under way: it may still fail, or be undone by a
-   * crash. Only for what need not be undone then. What it throws is thrown after the commit.
-   */
-  onResults?: (results: pg.QueryResult[]) => void;
 }
 
 /** Flushing this message to disk also flushes everything before it. */
@@ -65,7 +60,7 @@ export function pipelined(
   statements: readonly Statement[],
   options: TransactionOptions = {},
 ): Promise<pg.QueryResult[]> {
-  const { unlockEarly = false, sendBefore = Number.POSITIVE_INFINITY, onResults } = options;
+  const { unlockEarly = false, sendBefore = Number.POSITIVE_INFINITY } = options;
   return withClient(pool, async (client, discard) => {
     if (performance.now() > sendBefore) throw new Error("no connection was free in time, so nothing was sent");
     const { stream } = client.connection;
@@ -75,13 +70,9 @@ export function pipelined(
     const running = statements.map((statement) => client.query(statement));
     const ended = client.query(unlockEarly ? COMMIT_UNLOCKING_EARLY : "commit");
     stream.uncork();
-    const resultsHandled = onResults && Promise.all(running).then(onResults);
-    // When a statement fails, this is the same failure.
-    resultsHandled?.catch(() => {});
     const outcomes = await Promise.allSettled([begun, ...running, ended]);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (!failed) {
-      await resultsHandled;
       return outcomes.slice(1, -1).map((outcome) => (outcome as PromiseFulfilledResult<pg.QueryResult>).value);
     }
     if (!(failed.reason instanceof pg.DatabaseError)) discard(failed.reason);

@@ -17,20 +17,6 @@ describe("a pipelined transaction", () => {
     await expect(pipelined(rig.pool, statements)).rejects.toThrow(/nonsense/);
   });
 
-  it("what its caller throws at the results is thrown after the commit, and does not end the process", async () => {
-    const statement = {
-      name: "",
-      text: "insert into work.queue_item values (gen_random_uuid(), 'a', 1, $1, $1)",
-      values: [NOW],
-    };
-    const onResults = () => {
-      throw new Error("unreadable");
-    };
-    await expect(pipelined(rig.pool, [statement], { onResults })).rejects.toThrow("unreadable");
-    const counted = await rig.pool.query("select count(*)::int as items from work.queue_item");
-    expect(counted.rows).toEqual([{ items: 1 }]);
-  });
-
   it("a later statement sees what was committed while an earlier one waited for its lock", async () => {
     await rig.add([{ groupId: "a", memberId: 1, dueAt: NOW }]);
     const holder = await rig.pool.connect();
