@@ -92,7 +92,10 @@ describeConsole("members of a workspace, in the console", (rig) => {
     await grace.getByRole("heading", { name: "No access" }).waitFor();
 
     await panel.getByRole("button", { name: "Remove" }).click();
-    await dialogOf(admin, `Remove ${email}?`).getByRole("button", { name: "Remove" }).click();
+    const question = dialogOf(admin, `Remove ${email}?`);
+    await question.getByRole("button", { name: "Remove" }).click();
+    // While it is open, what is behind it has no roles.
+    await question.waitFor({ state: "detached" });
     await admin.getByRole("row", { name: email }).waitFor({ state: "detached" });
     await grace.reload();
     await grace.getByRole("heading", { name: "Log in to Toolgate" }).waitFor();
