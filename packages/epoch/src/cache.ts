@@ -146,3 +146,10 @@ async function withTimeout<T>(loading: Promise<T>): Promise<T> {
     clearTimeout(timer);
   }
 }
+
+const BYTES_PER_CHAR = 2;
+
+/** A `sizeOf` for values that are JSON: about the memory of their text. */
+export function jsonBytes(value: unknown): number {
+  return BYTES_PER_CHAR * (JSON.stringify(value)?.length ?? 0);
+}

@@ -8,9 +8,9 @@ type HostileStage = "connect" | "begin" | "query" | "idle";
 
 /**
  * What it does then: sends nothing more, closes the connection, sends endless rows, announces a row of a gigabyte, sends
- * more rows than requested, sends bytes that are not a message, or an error of almost 4 MiB with a long SQLSTATE.
+ * more rows than requested, or sends bytes that are not a message.
  */
-type HostileManner = "mute" | "hang-up" | "flood" | "huge-row" | "too-many-rows" | "garbage" | "long-error";
+type HostileManner = "mute" | "hang-up" | "flood" | "huge-row" | "too-many-rows" | "garbage";
 
 /** A server that speaks enough of the Postgres protocol to accept connections, and then misbehaves. */
 export interface HostilePostgres extends AsyncDisposable {
@@ -29,8 +29,6 @@ const LENGTH_BYTES = 4;
 const ROW_BYTES = 32_768;
 const EXTRA_ROWS = 5_000;
 const ONE_GIGABYTE = 0x4000_0000;
-const ERROR_CHARS = 3_900_000;
-const SQLSTATE_CHARS = 200_000;
 
 const READY = message("Z", Buffer.from("I"));
 const IN_TRANSACTION = message("Z", Buffer.from("T"));
@@ -102,10 +100,6 @@ function misbehave(socket: Socket, how: HostileManner): void {
   if (how === "mute") return;
   if (how === "hang-up") return void socket.destroy();
   if (how === "garbage") return void socket.write(message("T", Buffer.from([0x7f, 0xff, 1, 2])));
-  if (how === "long-error") {
-    const fields = ["SERROR", `C${"9".repeat(SQLSTATE_CHARS)}`, `M${"x".repeat(ERROR_CHARS)}`, "", ""].join("\0");
-    return void socket.write(Buffer.concat([message("E", Buffer.from(fields)), IN_TRANSACTION]));
-  }
   socket.write(PREPARED);
   if (how === "too-many-rows") {
     const rows = Array.from({ length: EXTRA_ROWS }, () => EMPTY_ROW);

@@ -120,4 +120,23 @@ describe("drafts and lists of tools", () => {
       await expect(names(request)).rejects.toMatchObject({ code: Code.InvalidArgument });
     }
   });
+
+  it("[MGMT] a page of large tools has fewer than were asked for, and all pages together have each tool once", async () => {
+    const other = runner.as("admin", crypto.randomUUID()).tools;
+    const names = Array.from({ length: 12 }, (_, index) => `tool-${String(index).padStart(2, "0")}`);
+    for (const name of names) {
+      await other.saveTool({ name, definition: { description: name.padEnd(10_000, " x"), handler } });
+    }
+    const listed: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await other.listTools({ pageSize: 100, pageToken });
+      const characters = page.tools.reduce((sum, tool) => sum + JSON.stringify(tool.definition).length, 0);
+      expect(page.tools.length).toBeGreaterThan(1);
+      expect(characters).toBeLessThanOrEqual(64 * 1024);
+      listed.push(...page.tools.map(({ name }) => name));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(listed).toEqual(names);
+  });
 });

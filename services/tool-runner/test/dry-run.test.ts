@@ -142,6 +142,16 @@ describe("a dry run", () => {
     });
   });
 
+  it("[TOOL] a dry run lists at most 200 writes", async () => {
+    const insert = 'ctx.executePreparedQuery("insert", { city: "Bern" })';
+    const seventy = `export default async (_, ctx) => { for (let n = 0; n < 70; n += 1) await ${insert}; return {}; };`;
+    const floods =
+      'export default async (_, ctx) => { for (let n = 0; n < 3; n += 1) await ctx.callTool("seventy"); };';
+    await runner.saveTool("seventy", { external_api_write: true, handler: seventy });
+    await runner.saveTool("floods", { external_api_write: true, handler: floods });
+    expect((await runner.tools.dryRun({ tool: "floods" })).writes).toHaveLength(200);
+  });
+
   it("[TOOL] a dry run shows up to 1 MiB of what it would have written, and the length of what exceeds it", async () => {
     const list = Array(200_000).fill({});
     await runner.saveTool("large", {

@@ -79,3 +79,22 @@ test("[FAIR] of the runs that a run called, only those that are shown are read: 
   expect(hasMoreChildren).toBe(true);
   expect(children.map(({ id }) => id)).toEqual(rows.slice(1).map(({ id }) => id));
 });
+
+test("a page of the execution log has few rows if they are large, and the pages together have all of them", async () => {
+  await runner.pool.query(
+    `insert into ${EXECUTIONS_TABLE} (id, workspace_id, tool, tool_version, entry_type, chat_id, caller_id, started_at,
+       duration_ms, success, error, args, result, read_only)
+     select gen_random_uuid(), $1, 'talkative', 1, 'api_key', '', '', now() + make_interval(secs => n), 1, true, '', '{}',
+       to_json(repeat('x', 100000)), true
+     from generate_series(1, 4) n`,
+    [runner.workspaceId],
+  );
+  const pages: string[][] = [];
+  for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
+    const page = await runner.executions.listExecutions({ tool: "talkative", pageSize: 100, pageToken });
+    pages.push(page.executions.map(({ id }) => id));
+    pageToken = page.nextPageToken || undefined;
+  }
+  expect(pages.length).toBeGreaterThan(1);
+  expect(new Set(pages.flat()).size).toBe(4);
+});

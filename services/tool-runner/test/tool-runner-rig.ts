@@ -34,8 +34,6 @@ const callsNobody = () => {
 const PEERS: Peers = { transport: testKeyAuth, call: callsNobody };
 
 export interface ToolCall {
-  /** Default: the rig's. */
-  workspace?: string;
   tool: string;
   args?: JsonObject;
   /** The body, instead of `args`. */
@@ -116,25 +114,18 @@ export async function startToolRunnerRig({
     };
   };
   const admin = as("admin");
-  const call = async ({
-    workspace: id = workspaceId,
-    replica = 0,
-    keyId = "1",
-    listed = true,
-    usage,
-    ...sent
-  }: ToolCall) =>
+  const call = async ({ replica = 0, keyId = "1", listed = true, usage, ...sent }: ToolCall) =>
     (replicas[replica] as ToolRunner).hotCalls.run(
       create(RunRequestSchema, {
-        workspaceId: id,
+        workspaceId,
         workspace: "acme",
-        workspaceEpoch: await currentEpoch(redis, id),
+        workspaceEpoch: await currentEpoch(redis, workspaceId),
         tool: sent.tool,
         body: Buffer.from(sent.body ?? JSON.stringify({ args: sent.args ?? {} })),
         ...(sent.bodyFault && { bodyFault: sent.bodyFault }),
         caller: signedCaller(
           { case: "key", value: { keyId, keyName: "Partner", ip: "127.0.0.0", toolListed: listed, usage } },
-          { workspaceId: id, workspace: "acme", tool: sent.tool },
+          { workspaceId, workspace: "acme", tool: sent.tool },
         ),
         idempotencyKey: sent.idempotencyKey ?? "",
       }),

@@ -36,6 +36,8 @@ const bearer = (key: string) => ({ requestInit: { headers: { authorization: `Bea
 
 /** What all generations of the official client have in common here. */
 interface AnyClient extends AsyncDisposable {
+  /** The version of the protocol that it has agreed on with the server. */
+  protocol: string | undefined;
   listTools(): Promise<{ tools: { name: string; inputSchema: object }[] }>;
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<object>;
 }
@@ -44,6 +46,7 @@ async function connectNew(mode: VersionNegotiationMode, key = secret): Promise<A
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
   await client.connect(new StreamableHTTPClientTransport(mcpUrl(), bearer(key)));
   return {
+    protocol: client.getNegotiatedProtocolVersion(),
     listTools: () => client.listTools(),
     callTool: (call) => client.callTool(call),
     [Symbol.asyncDispose]: () => client.close(),
@@ -52,19 +55,21 @@ async function connectNew(mode: VersionNegotiationMode, key = secret): Promise<A
 
 async function connectOlder(key = secret): Promise<AnyClient> {
   const client = new OlderClient({ name: "test", version: "1" });
+  const transport = new OlderTransport(mcpUrl(), bearer(key));
   // Its types are not written for exactOptionalPropertyTypes.
-  await client.connect(new OlderTransport(mcpUrl(), bearer(key)) as never);
+  await client.connect(transport as never);
   return {
+    protocol: transport.protocolVersion,
     listTools: () => client.listTools(),
     callTool: (call) => client.callTool(call),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
 
-const CLIENTS: [name: string, connect: (key?: string) => Promise<AnyClient>][] = [
-  ["of 2026", (key) => connectNew("auto", key)],
-  ["of 2026 with the protocol of 2025", (key) => connectNew("legacy", key)],
-  ["of 2025", (key) => connectOlder(key)],
+const CLIENTS: [name: string, protocol: RegExp, connect: (key?: string) => Promise<AnyClient>][] = [
+  ["of 2026", /^2026-/, (key) => connectNew("auto", key)],
+  ["of 2026 with the protocol of 2025", /^2025-/, (key) => connectNew("legacy", key)],
+  ["of 2025", /^2025-/, (key) => connectOlder(key)],
 ];
 
 const send = async (body: string | Uint8Array, headers: Record<string, string> = {}) =>
@@ -87,9 +92,10 @@ async function countingKey() {
   };
 }
 
-describe.each(CLIENTS)("the official client %s", (_, connect) => {
+describe.each(CLIENTS)("the official client %s", (_, protocol, connect) => {
   test("[OAPI-4] [OAPI-6] lists tools with boolean schemas", async () => {
     await using client = await connect();
+    expect(client.protocol).toMatch(protocol);
     const { tools } = await client.listTools();
     const byName = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
     expect(byName.schemas?.inputSchema).toMatchObject({

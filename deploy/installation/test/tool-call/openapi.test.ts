@@ -119,9 +119,15 @@ test("[OAPI] [ERR-12] in a locked workspace it is refused like a call", async ()
   await lock(true);
   await toolgate.saveTool("hidden", GREET);
   const refused = await describeFor(secret);
+  const refusedByMcp = await toolgate.request("/mcp", {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+  });
   await lock(false);
   await toolgate.saveTool("hidden", GREET);
   expect(refused).toMatchObject({ status: 403, text: '{"success":false,"error":"Tool nicht verfuegbar"}' });
+  expect(refusedByMcp.status).toBe(403);
   expect((await describeFor(secret)).status).toBe(200);
 });
 

@@ -94,6 +94,10 @@ describe("events of tool runs", () => {
       parameters,
       handler: "export default ({ n }) => ({ success: true, text: 'x'.repeat(n) });",
     });
+    await runner.saveTool("refuses", {
+      ...released,
+      handler: 'export default () => ({ success: false, error: "sold out", left: 0 });',
+    });
     await runner.saveTool("closed", { handler: "export default () => ({ open: true });" });
   });
   afterAll(async () => {
@@ -172,6 +176,12 @@ describe("events of tool runs", () => {
     const data = new Map(events.map((event) => [event.data.execution_id, event.data]));
     expect([...data.values()]).toHaveLength(expected.length);
     expect(expected.map((one) => data.get((one as Body).execution_id))).toEqual(expected);
+  });
+
+  it("[EVT-23] a failure that the tool itself reports stays in the result", async () => {
+    const [event] = await reported(async () => void (await run(KEY, "refuses")));
+    const result = { success: false, error: "sold out", left: 0 };
+    expect(event?.data).toMatchObject({ success: false, error: "sold out", result });
   });
 
   const forHook = { case: "chat", value: { ...CHAT.value, hop: 2 } } as Caller;

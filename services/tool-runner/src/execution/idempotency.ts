@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { Counts } from "@toolgate/slots/counts";
 import { type CallRow, claimCall, type IdempotentCall, releaseCall, storeOutcome } from "../store/idempotent-calls.ts";
 import { NotStarted } from "./errors.ts";
 
 /** How a call that reached its run ended, as the response says it. */
-export interface RanOutcome {
+interface RanOutcome {
   executionId: string;
   durationMs: number;
   /** `error` is empty when it is replayed. */
@@ -17,13 +18,15 @@ export interface RanOutcome {
  * What a call with an idempotency key gets: an outcome, from its own run or from the first call's, or the reason why
  * there is none.
  */
-export type OnceOutcome =
+type OnceOutcome =
   | (RanOutcome & { replayed: boolean })
   | typeof UNKNOWN
   | { outcome: { case: "idempotencyMismatch" | "idempotencyInProgress"; value: object } };
 
 /** The first call may have had effects, but its result was lost or never stored. */
 const UNKNOWN = { outcome: { case: "outcomeUnknown", value: {} }, replayed: true } as const;
+
+const IN_PROGRESS: OnceOutcome = { outcome: { case: "idempotencyInProgress", value: {} } };
 
 /** A run that has ended; `durable` resolves once its log record and its event cannot be lost. */
 export interface EndedRun {
@@ -33,6 +36,7 @@ export interface EndedRun {
 
 interface OnceCall {
   idempotentCall: IdempotentCall;
+  workspaceId: string;
   body: Uint8Array;
   /** The tool's timeout: bounds the run, and how long a repeat waits for it. */
   timeoutMs: number;
@@ -54,6 +58,8 @@ const LEASE_MARGIN_MS = 30_000;
 const MAX_STORED_BYTES_PER_HOUR = 128 * 1024 * 1024;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 800;
+/** Repeats of a workspace that may wait, because each of them asks the database again and again. */
+const MAX_WAITING = 50;
 const INTERRUPTED = { state: "interrupted", executionId: "", durationMs: 0, sealedResult: null } as const;
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
@@ -66,6 +72,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
  */
 export function createIdempotency(deps: IdempotencyDependencies) {
   const { pool, secretBox, now, maxBytesPerHour = MAX_STORED_BYTES_PER_HOUR } = deps;
+  const waiting = new Counts();
 
   async function runClaimed(
     idempotentCall: IdempotentCall,
@@ -106,7 +113,10 @@ export function createIdempotency(deps: IdempotencyDependencies) {
   }
 
   return {
-    async once({ idempotentCall, body, timeoutMs, signal }: OnceCall, run: () => Promise<EndedRun>) {
+    async once(
+      { idempotentCall, workspaceId, body, timeoutMs, signal }: OnceCall,
+      run: () => Promise<EndedRun>,
+    ): Promise<OnceOutcome> {
       const bodyHash = createHash("sha256").update(body).digest();
       const waitUntil = performance.now() + timeoutMs;
 
@@ -121,12 +131,20 @@ export function createIdempotency(deps: IdempotencyDependencies) {
         return claim.row.state === "running" ? undefined : replay(idempotentCall, claim.row);
       }
 
-      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-        const outcome = await attempt();
-        if (outcome) return outcome;
-        const leftMs = waitUntil - performance.now();
-        if (leftMs > 0) await sleep(Math.min(pauseMs, leftMs), undefined, { signal: signal() }).catch(() => {});
-        if (leftMs <= 0 || signal().aborted) return { outcome: { case: "idempotencyInProgress", value: {} } } as const;
+      const first = await attempt();
+      if (first) return first;
+      if (waiting.of(workspaceId) >= MAX_WAITING) return IN_PROGRESS;
+      waiting.add(workspaceId, 1);
+      try {
+        for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+          const leftMs = waitUntil - performance.now();
+          if (leftMs > 0) await sleep(Math.min(pauseMs, leftMs), undefined, { signal: signal() }).catch(() => {});
+          if (leftMs <= 0 || signal().aborted) return IN_PROGRESS;
+          const outcome = await attempt();
+          if (outcome) return outcome;
+        }
+      } finally {
+        waiting.add(workspaceId, -1);
       }
     },
   };

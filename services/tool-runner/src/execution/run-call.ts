@@ -46,7 +46,8 @@ export async function runCall(
   const { idempotencyKey, body } = request;
   if (idempotencyKey !== "" && caller.case === "key") {
     const idempotentCall = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };
-    return deps.idempotency.once({ idempotentCall, body, timeoutMs: tool.definition.timeoutMs, signal }, run);
+    const { timeoutMs } = tool.definition;
+    return deps.idempotency.once({ idempotentCall, workspaceId: request.workspaceId, body, timeoutMs, signal }, run);
   }
   const { ran, durable } = await run();
   await durable;

@@ -6,11 +6,11 @@ import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { signedCaller } from "@toolgate/testbed/principals";
 import { testTransport } from "@toolgate/testbed/transports";
-import { type Setup, startToolRunnerRig, type ToolRunnerRig } from "../tool-runner-rig.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "../tool-runner-rig.ts";
 
 export type Caller = NonNullable<MessageInitShape<typeof RunRequestSchema>["caller"]>;
 
-export const HOOK_VALUE = {
+const HOOK_VALUE = {
   chatId: "hook_9_1_x",
   hookId: "9",
   hookName: "Shop",
@@ -35,8 +35,8 @@ export const SERVICE_OF: Record<NonNullable<Caller["case"]>, ServiceName> = {
 };
 
 /** A tool-runner with clients that call it as each kind of caller. */
-export async function startCallerRig(setup: Setup = {}) {
-  const runner = await startToolRunnerRig(setup);
+export async function startCallerRig() {
+  const runner = await startToolRunnerRig();
   const [replica] = runner.replicas as [ToolRunnerRig["replicas"][number]];
   const log = createLogger({ service: "test", level: "silent" });
   const runsOf = (service: ServiceName) =>

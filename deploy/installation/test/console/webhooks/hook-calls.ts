@@ -1,6 +1,17 @@
 import { sign } from "@toolgate/webhook-signing/sign";
 import type { ConsoleRig } from "../console-rig.ts";
 
+/** A tool with two arguments, to map to. */
+export const ORDER = {
+  inbound_hook: true,
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" }, amount: { type: "number" } },
+    required: ["amount"],
+  },
+  handler: "export default ({ city, amount }) => ({ city, amount });",
+};
+
 /** Where a hook is called, and what its calls are signed with. */
 export interface HookAccess {
   url: string;

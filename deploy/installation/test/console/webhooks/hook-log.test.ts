@@ -1,22 +1,12 @@
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, expectToFit } from "../accessibility.ts";
 import { describeConsole } from "../console-rig.ts";
-import { callHook, createHook, type HookAccess } from "./hook-calls.ts";
+import { callHook, createHook, type HookAccess, ORDER } from "./hook-calls.ts";
 
 const ECHO = {
   inbound_hook: true,
   parameters: { type: "object", properties: { text: { type: "string" } } },
   handler: "export default ({ text }) => ({ text });",
-};
-
-const ORDER = {
-  inbound_hook: true,
-  parameters: {
-    type: "object",
-    properties: { city: { type: "string" }, amount: { type: "number" } },
-    required: ["amount"],
-  },
-  handler: "export default ({ city, amount }) => ({ city, amount });",
 };
 
 describeConsole("the hook log and the mapping of a hook, in the console", (rig) => {

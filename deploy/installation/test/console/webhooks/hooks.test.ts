@@ -1,17 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { describeConsole } from "../console-rig.ts";
-import { callHook, createHook } from "./hook-calls.ts";
-
-const ORDER = {
-  inbound_hook: true,
-  parameters: {
-    type: "object",
-    properties: { city: { type: "string" }, amount: { type: "number" } },
-    required: ["amount"],
-  },
-  handler: "export default ({ city, amount }) => ({ city, amount });",
-};
+import { callHook, createHook, ORDER } from "./hook-calls.ts";
 
 describeConsole("hooks in the console", (rig) => {
   beforeAll(async () => {

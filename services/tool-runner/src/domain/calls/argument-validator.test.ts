@@ -155,6 +155,12 @@ test("[TOOL-31] texts on which the patterns of one call would take too long are 
   expect(validator.check({ a: ["x".repeat(900)] }).violations).toEqual([]);
 });
 
+test("[TOOL-31] a text counts for a pattern even if it is empty", () => {
+  const validator = of({ items: { pattern: "^(a?){1000}$" } });
+  expect(validator.check({ a: new Array(20_000).fill("") }).violations[0]?.rule).toBe("pattern");
+  expect(validator.check({ a: [""] }).violations).toEqual([]);
+});
+
 const anyName = fc.oneof(fc.constantFrom("a", "b", "constructor", '"]};throw 1//', "\\", "\u2028"), fc.string());
 const name = anyName.filter((text) => text !== "__proto__");
 const { schema } = fc.letrec((tie) => ({

@@ -8,18 +8,19 @@ const MAX_STEPS = 5_000_000;
 
 /** The secrets that a call has used. */
 export class UsedSecrets {
-  readonly #values = new Set<string>();
+  /** The forms of each; to find them takes far longer than to make a remover of them. */
+  readonly #forms = new Map<string, readonly string[]>();
   #remover: TextRemover | undefined;
 
   add(value: string): void {
-    if (this.#values.has(value)) return;
-    this.#values.add(value);
+    if (this.#forms.has(value)) return;
+    this.#forms.set(value, secretForms(value));
     this.#remover = undefined;
   }
 
   get remover(): TextRemover | undefined {
-    if (this.#values.size === 0) return undefined;
-    this.#remover ??= new TextRemover(new Set([...this.#values].flatMap(secretForms)));
+    if (this.#forms.size === 0) return undefined;
+    this.#remover ??= new TextRemover(new Set([...this.#forms.values()].flat()));
     return this.#remover;
   }
 }

@@ -16,8 +16,8 @@ type QueryContext = Pick<HostCallContext, "tool" | "scope"> & {
 };
 
 /**
- * The JSON of what a prepared query returns for named arguments. [RO-3] A query that writes is refused in a read-only run. A dry run rolls
- * it back, so that the tool sees the rows that it would have got.
+ * Runs a prepared query with named arguments and returns its result as JSON. [RO-3] A query that writes is refused in a
+ * read-only run. A dry run rolls it back, so that the tool sees the rows that it would have got.
  */
 export async function runPreparedQuery(
   { dataSources }: { dataSources: DataSources },

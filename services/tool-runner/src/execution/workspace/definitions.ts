@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type CacheSource, createWorkspaceCache } from "@toolgate/epoch/cache";
+import { type CacheSource, createWorkspaceCache, jsonBytes } from "@toolgate/epoch/cache";
 import type { Pool } from "@toolgate/postgres/pool";
 import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 import { type Compiler, LOAD_LIMIT_MS } from "@toolgate/sandbox/compiler";
@@ -28,7 +28,6 @@ export type Definitions = ReturnType<typeof createDefinitions>;
 
 const MAX_CACHED_TOOL_BYTES = 128 * 1024 * 1024;
 const MAX_CACHED_QUERY_BYTES = 32 * 1024 * 1024;
-const BYTES_PER_CHAR = 2;
 /** The approximate size of a compiled schema. */
 const VALIDATOR_BYTES = 8 * 1024;
 
@@ -63,11 +62,6 @@ export function createDefinitions(pool: Pool, compiler: Compiler, source: CacheS
         ? queries.get(`${workspaceId}/${name}`, epoch, () => loadQuery(pool, workspaceId, name))
         : undefined,
   };
-}
-
-/** How much memory a value takes up in a cache, about. */
-export function jsonBytes(value: unknown): number {
-  return BYTES_PER_CHAR * (JSON.stringify(value)?.length ?? 0);
 }
 
 async function loadQuery(pool: Pool, workspaceId: string, name: string): Promise<LoadedQuery | undefined> {

@@ -1,4 +1,4 @@
-import { type CacheSource, createWorkspaceCache } from "@toolgate/epoch/cache";
+import { type CacheSource, createWorkspaceCache, jsonBytes } from "@toolgate/epoch/cache";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { mayGoTo } from "../../domain/api-calls/workspace-values.ts";
@@ -6,7 +6,6 @@ import { findSealedSecrets } from "../../store/secrets.ts";
 import { listVariables } from "../../store/variables.ts";
 import { ToolError } from "../errors.ts";
 import type { RunScope } from "../run.ts";
-import { jsonBytes } from "./definitions.ts";
 
 export interface Secret {
   name: string;
