@@ -146,7 +146,7 @@ describe("a dry run", () => {
     const insert = 'ctx.executePreparedQuery("insert", { city: "Bern" })';
     const seventy = `export default async (_, ctx) => { for (let n = 0; n < 70; n += 1) await ${insert}; return {}; };`;
     const floods =
-      'export default async (_, ctx) => { for (let n = 0; n < 3; n += 1) await ctx.callTool("seventy"); };';
+      'export default async (_, ctx) => { for (let n = 0; n < 3; n += 1) await ctx.callTool("seventy", {}); return {}; };';
     await runner.saveTool("seventy", { external_api_write: true, handler: seventy });
     await runner.saveTool("floods", { external_api_write: true, handler: floods });
     expect((await runner.tools.dryRun({ tool: "floods" })).writes).toHaveLength(200);
