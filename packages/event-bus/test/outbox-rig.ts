@@ -4,7 +4,7 @@ import {
   WorkspaceEventBatchSchema,
   WorkspaceEventSchema,
 } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
-import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createPool } from "@toolgate/postgres/pool";
 import { testNats } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { type Bus, connectBus } from "../src/connect.ts";
@@ -40,10 +40,10 @@ export async function outboxRig() {
   const bus = resources.use(await connectBus({ servers: server.url, name: "test" }));
   await ensureStreams(bus);
   const owned = resources.move();
-  const outboxOn = (on: Bus, through: Pool = pool): Outbox =>
+  const outboxOn = (on: Bus): Outbox =>
     owned.use(
       createOutbox({
-        pool: through,
+        pool,
         schema: "source",
         bus: on,
         source: SOURCE,

@@ -125,6 +125,6 @@ async function startConfigured({ binary, folder: wanted, ports, users, signal }:
 }
 
 /** The server's name, which it sends to every client, shows which server responds. */
-export function natsName(folder: string): string {
+function natsName(folder: string): string {
   return `toolgate-${createHash("sha256").update(folder).digest("hex").slice(0, NAME_HASH_LENGTH)}`;
 }

@@ -7,9 +7,10 @@ export type AllowList = (target: { host: string; port: number }, ip: string) => 
 const HOST_PORT = /^(.+):([0-9]{1,5})$/;
 
 /**
- * Reads a development allow-list; an empty one, as in production, matches nothing. Entries are an address (`127.0.0.1`), a network (`127.0.0.0/8`, `::1/128`), or
- * `host:port` with a name, an IPv4 address or a bracketed IPv6 address (`localhost:9000`, `[::1]:9000`); an entry
- * of the last form covers whatever that host resolves to, at that port. Throws a TypeError that names a bad entry.
+ * Reads a development allow-list; an empty one, as in production, matches nothing. Entries are an address (`127.0.0.1`),
+ * a network (`127.0.0.0/8`, `::1/128`), or `host:port` with a name, an IPv4 address or a bracketed IPv6 address
+ * (`localhost:9000`, `[::1]:9000`); an entry of the last form covers whatever that host resolves to, at that port. Throws
+ * a TypeError that names a bad entry.
  * The configuration decides whether a non-empty list is acceptable at all.
  */
 export function parseAllowList(entries: readonly string[]): AllowList {

@@ -31,11 +31,17 @@ test("[SSRF] a name without addresses, with far too many, or whose lookup fails 
 
 test("[SSRF] a signal ends the wait for a lookup, before it and during it", async () => {
   const stop = new AbortController();
-  const options = { resolver: never, workspaceId: "w", allowList: parseAllowList([]), signal: stop.signal };
+  let lookups = 0;
+  const resolver = () => {
+    lookups += 1;
+    return never();
+  };
+  const options = { resolver, workspaceId: "w", allowList: parseAllowList([]), signal: stop.signal };
   const waiting = checkTarget(target, options);
   stop.abort();
   expect(await waiting).toEqual({ ok: false, reason: "aborted" });
   expect(await checkTarget(target, options)).toEqual({ ok: false, reason: "aborted" });
+  expect(lookups).toBe(1);
 });
 
 test.each<[entries: string[], host: string, port: number, addresses: string[], allowed: boolean]>([

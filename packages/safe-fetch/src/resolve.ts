@@ -35,6 +35,7 @@ export async function checkTarget(
 ): Promise<CheckedTarget> {
   const literal = literalAddress(target.host);
   if (literal !== undefined) return judge(target, [literal], allowList);
+  if (signal?.aborted) return { ok: false, reason: "aborted" };
   const addresses = await lookUp(resolver(target.host, workspaceId), signal);
   if (addresses === "aborted") return { ok: false, reason: "aborted" };
   return judge(target, addresses, allowList);
@@ -64,7 +65,6 @@ async function lookUp(
   const aborted = Promise.withResolvers<"aborted">();
   const onAbort = () => aborted.resolve("aborted");
   signal?.addEventListener("abort", onAbort);
-  if (signal?.aborted) onAbort();
   try {
     return await Promise.race([aborted.promise, lookup]);
   } catch {

@@ -25,8 +25,9 @@ type SystemResolverOptions = {
 
 /**
  * A resolver that uses the hosts file and DNS. It sends queries over sockets, because `getaddrinfo` would occupy one of
- * the few threads of the process for as long as a name's servers hang. A workspace that looks up many names delays no
- * others. Addresses are not cached, whatever their TTL: each send must check the current ones. [SSRF-5]
+ * the few threads of the process for as long as a name's servers hang. Simultaneous lookups of one name by one
+ * workspace are one lookup, and a workspace that looks up many names delays no others. Addresses are not cached, whatever
+ * their TTL: each send must check the current ones. [SSRF-5]
  */
 export function createSystemResolver(options: SystemResolverOptions = {}): Resolver {
   const findInHostsFile = createHostsFile(options.hostsFile ?? HOSTS_FILE);
@@ -34,13 +35,14 @@ export function createSystemResolver(options: SystemResolverOptions = {}): Resol
   if (options.servers !== undefined) client.setServers(options.servers);
   const limitOfAll = pLimit(MAX_LOOKUPS);
   const limits = new Map<string, LimitFunction>();
+  const underWay = new Map<string, Promise<readonly string[]>>();
 
   async function lookUp(host: string): Promise<readonly string[]> {
     const found = await findInHostsFile(host);
     return found.length > 0 ? found : queryDns(client, host);
   }
 
-  return async (host, workspaceId) => {
+  async function lookUpInTurn(host: string, workspaceId: string): Promise<readonly string[]> {
     const limit = limits.get(workspaceId) ?? pLimit(MAX_LOOKUPS_PER_WORKSPACE);
     if (limit.pendingCount >= MAX_WAITING_LOOKUPS) throw new Error("too many lookups wait");
     limits.set(workspaceId, limit);
@@ -49,6 +51,16 @@ export function createSystemResolver(options: SystemResolverOptions = {}): Resol
     } finally {
       if (limit.activeCount + limit.pendingCount === 0) limits.delete(workspaceId);
     }
+  }
+
+  return (host, workspaceId) => {
+    // Of one workspace only: another one's lookup may still be waiting.
+    const key = `${workspaceId} ${host}`;
+    const joined = underWay.get(key);
+    if (joined) return joined;
+    const found = lookUpInTurn(host, workspaceId).finally(() => underWay.delete(key));
+    underWay.set(key, found);
+    return found;
   };
 }
 

@@ -62,17 +62,29 @@ test("[SSRF] idle connections are bounded in all, the least recently used is clo
   expect((await sendWith("key-0")).timings.reused).toBe(false);
 });
 
-test("[SSRF] idle connections close before the server would close them, and all of them when disposed", async () => {
-  await using brief = await httpReceiver((_request, response) =>
-    response.setHeader("keep-alive", "timeout=2").end("ok"),
-  );
-  await using lasting = await httpReceiver((_request, response) => response.end("ok"));
+test("[SSRF] an idle connection closes before the receiver would close it", async () => {
+  const { promise: firstToClose, resolve } = Promise.withResolvers<"sender" | "receiver">();
+  await using receiver = await rawReceiver((socket) => {
+    socket.once("end", () => resolve("sender"));
+    socket.once("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\nkeep-alive: timeout=2\r\ncontent-length: 0\r\n\r\n");
+      setTimeout(() => {
+        resolve("receiver");
+        socket.end();
+      }, 2_000);
+    });
+  });
+  await using safeFetch = loopbackFetch();
+  await safeFetch.send(post(urlOf(receiver), { reuseKey: "k" }));
+  expect(await firstToClose).toBe("sender");
+});
+
+test("[SSRF] all idle connections close when disposed", async () => {
+  await using receiver = await httpReceiver((_request, response) => response.end("ok"));
   const safeFetch = loopbackFetch();
-  await safeFetch.send(post(urlOf(brief), { reuseKey: "k" }));
-  await eventually(() => brief.opened() === 1 && brief.open.size === 0);
-  await Promise.all([1, 2, 3].map(() => safeFetch.send(post(urlOf(lasting), { reuseKey: "k" }))));
+  await Promise.all([1, 2, 3].map(() => safeFetch.send(post(urlOf(receiver), { reuseKey: "k" }))));
   await safeFetch[Symbol.asyncDispose]();
-  await eventually(() => lasting.opened() === 3 && lasting.open.size === 0);
+  await eventually(() => receiver.opened() === 3 && receiver.open.size === 0);
 });
 
 test.each([

@@ -22,6 +22,18 @@ test("[SSRF-6] when TCP to the first checked address fails, the next checked one
   expect(result).toMatchObject({ kind: "response", timings: { address: "127.0.0.3" } });
 });
 
+test("[SSRF-1] [SSRF-2] [SSRF-3] URL rules apply at send too", async () => {
+  await using safeFetch = loopbackFetch({ schemes: ["https:"] });
+  for (const [url, reason] of [
+    ["https://app.example.com/", "application-host"],
+    ["https://a:b@hooks.example.net/", "userinfo"],
+    ["http://hooks.example.net/", "scheme"],
+    ["https://127.1/", "host"],
+  ] as const) {
+    expect(await safeFetch.send(post(url))).toMatchObject({ kind: "refused", code: "url", url: reason });
+  }
+});
+
 test("[SSRF] the caller cannot name another host or frame the message", async () => {
   await using safeFetch = loopbackFetch();
   for (const headers of [

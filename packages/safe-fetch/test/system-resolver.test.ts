@@ -23,6 +23,16 @@ test("[SSRF] names whose servers hang do not delay another workspace, however ma
   expect(ended).toBe(0);
 });
 
+test("[SSRF] simultaneous lookups of one name are one", async () => {
+  await using dns = await startNameServer(() => []);
+  const resolver = createSystemResolver({ servers: dns.servers, hostsFile: NO_FILE });
+  const look = () => resolver("new.example.net", "w");
+  const both = await Promise.allSettled([look(), look()]);
+  expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  // One question for each family.
+  expect(dns.asked("new.example.net")).toBe(2);
+});
+
 test("[SSRF] the hosts file is read again when it has changed, and wins over DNS", async () => {
   await using dns = await startNameServer(() => ["8.8.8.8"]);
   const folder = await mkdtemp(join(tmpdir(), "hosts-"));

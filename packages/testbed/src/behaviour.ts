@@ -25,8 +25,6 @@ export type Behaviour = {
   readonly delayMs?: number;
   /** Waits for this before the status line. */
   readonly after?: Promise<void>;
-  /** Sends the body in pieces; without a `body` it sends `x` forever. */
-  readonly drip?: { readonly bytes: number; readonly everyMs: number };
   /** Stops responding: before the status line, or after the headers. */
   readonly hang?: "before-status" | "after-headers";
   /** Cuts the connection: before the status line, or after the headers and the first bytes of the body. */
@@ -35,7 +33,7 @@ export type Behaviour = {
 
 /** Responds as `behaviour` says; `gone` ends the waits when the connection or the receiver is closed. */
 export async function play(behaviour: Behaviour, response: ServerResponse, gone: AbortSignal): Promise<void> {
-  const { status = 200, headers = {}, delayMs = 0, hang, close, drip } = behaviour;
+  const { status = 200, headers = {}, delayMs = 0, hang, close } = behaviour;
   if (delayMs > 0) await sleep(delayMs, undefined, { signal: gone });
   await behaviour.after;
   if (hang === "before-status") return;
@@ -48,18 +46,5 @@ export async function play(behaviour: Behaviour, response: ServerResponse, gone:
     response.write(body?.subarray(0, 1) ?? "x", () => response.destroy());
     return;
   }
-  if (drip) await dripBody(response, body, drip, gone);
-  response.end(drip ? undefined : body);
-}
-
-async function dripBody(
-  response: ServerResponse,
-  body: Buffer | undefined,
-  { bytes, everyMs }: NonNullable<Behaviour["drip"]>,
-  gone: AbortSignal,
-): Promise<void> {
-  for (let sent = 0; body === undefined || sent < body.length; sent += bytes) {
-    response.write(body?.subarray(sent, sent + bytes) ?? "x".repeat(bytes));
-    await sleep(everyMs, undefined, { signal: gone });
-  }
+  response.end(body);
 }

@@ -1,7 +1,7 @@
-import { copyFile, mkdir, mkdtemp, realpath } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { removeDataFolder } from "@toolgate/local-servers/data-folder";
-import { natsName, startNats } from "@toolgate/local-servers/nats-and-redis";
+import { startNats } from "@toolgate/local-servers/nats-and-redis";
 import { freePort, openPorts } from "@toolgate/local-servers/ports";
 import { findPrograms, programFolders } from "@toolgate/local-servers/programs";
 import { ADMIN, accountsOf } from "@toolgate/local-servers/server-accounts";
@@ -16,8 +16,6 @@ export interface TestNatsCluster extends AsyncDisposable {
   /** The same by user, as in `SERVER_USERS`. */
   readonly urls: Readonly<Record<string, string>>;
   readonly servers: readonly LocalServer[];
-  /** What JetStream calls each of them. */
-  readonly names: readonly string[];
 }
 
 /** Starts as many nats-servers on loopback. JetStream responds once they have found each other, seconds later. */
@@ -56,7 +54,6 @@ export async function testNatsCluster(size: number): Promise<TestNatsCluster> {
     url: urls[ADMIN] ?? "",
     urls,
     servers,
-    names: await Promise.all(folders.map(async (folder) => natsName(await realpath(folder)))),
     async [Symbol.asyncDispose]() {
       await Promise.all(servers.map((server) => server.kill()));
       await removeDataFolder(dataDir);

@@ -18,14 +18,11 @@ export function testDatabase(clusterUrl: string = serversOfRun().databaseUrl): P
 }
 
 /**
- * Creates a copy of a database that `prepare` fills once per cluster and name, such as with the schemas of some services.
+ * Creates a copy of a database that `prepare` fills once per test run and name, such as with the schemas of some services.
  * `prepare` must close its connections.
  */
-export async function copiedDatabase(
-  name: string,
-  prepare: (url: string) => Promise<void>,
-  clusterUrl: string = serversOfRun().databaseUrl,
-): Promise<TestDatabase> {
+export async function copiedDatabase(name: string, prepare: (url: string) => Promise<void>): Promise<TestDatabase> {
+  const clusterUrl = serversOfRun().databaseUrl;
   const template = `template_${name}`;
   const unfinished = `${template}_unfinished`;
   await runOn(clusterUrl, async (client) => {

@@ -38,7 +38,8 @@ export type Diagnosis = {
 };
 
 /**
- * Checks each part of a signature and names the one or two usual mistakes that explain a wrong one. Never throws.
+ * Checks each part of a signature and names the one or two usual mistakes that explain a wrong one. Never throws. The
+ * caller checks that the body has at most `MAX_DIAGNOSED_BYTES` and the headers at most `MAX_HEADER_TEXT_CHARS`.
  *
  * It cannot be used to forge signatures: it says only whether a signature that the caller already has is right. A guess
  * is compared with a few hundred candidates out of 2^256, in constant time, and the work per diagnosis is bounded.

@@ -45,16 +45,21 @@ describe("retention", () => {
     await insert(days(34));
   });
 
-  it("[OUT-16] an event that was two days old when its delivery was made is kept as long as that", async () => {
+  it("[OUT-16] an event that was two days old when its delivery was made is kept as long as that, and so is the note that it was moved", async () => {
     await maintainPartitions(pool, days(200));
     await pool.query(
       `insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body)
        values ($1, 'evt_old', 'w', 'custom.x', 1, '{}')`,
       [days(198)],
     );
-    const events = async () => (await pool.query("select from outbound_webhook.event where id = 'evt_old'")).rowCount;
+    await pool.query("insert into outbound_webhook.moved_event (id, stored_at) values ('evt_old', $1)", [days(198)]);
+    const events = async () => {
+      const text = `select from outbound_webhook.event where id = 'evt_old'
+        union all select from outbound_webhook.moved_event where id = 'evt_old'`;
+      return (await pool.query(text)).rowCount;
+    };
     await maintainPartitions(pool, days(200 + RETENTION_DAYS));
-    expect(await events()).toBe(1);
+    expect(await events()).toBe(2);
     await maintainPartitions(pool, days(200 + RETENTION_DAYS + 2));
     expect(await events()).toBe(0);
   });

@@ -115,13 +115,15 @@ describe("retries", () => {
     };
     await publish([1, 3, 6]);
     expect((await log.listDeliveries({})).deliveries).toEqual([before]);
-    rig.receiver.behave(() => ({ delayMs: 1_500 }));
+    const held = Promise.withResolvers<void>();
+    rig.receiver.behave(() => ({ after: held.promise }));
     advance(MINUTE_MS);
     await eventually(() => rig.requestsTo("/repeated").length === 2);
     const { deliveries: underWay } = await log.listDeliveries({});
     expect(underWay).toMatchObject([{ status: DeliveryStatus.RETRYING, attempts: 1 }]);
     await publish([1, 3, 6]);
     expect((await log.listDeliveries({})).deliveries).toEqual(underWay);
+    held.resolve();
     const { endpoint } = await rig.endpoints({ workspaceId: "w-repeated" }).getEndpoint({ endpointId: id });
     expect(endpoint?.failuresInARow).toBe(0);
   });

@@ -808,7 +808,7 @@ export declare const EndpointService: GenService<{
     output: typeof GetEndpointResponseSchema;
   },
   /**
-   * Changes the fields that the request sets. Setting active to false cancels outstanding retries;
+   * Changes the fields that the request sets. Setting active to false cancels outstanding retries soon afterwards;
    * setting it to true resets the failure counter. Fails with aborted, and changes nothing, if expected_version is set and no
    * longer the endpoint's version.
    *

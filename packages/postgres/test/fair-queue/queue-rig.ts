@@ -44,8 +44,8 @@ const LEASE_MS = 40_000;
 export interface QueueRig extends AsyncDisposable {
   pool: Pool;
   url: string;
-  add(items: NewItem[], pool?: Pool): Promise<string[]>;
-  claim(now: Date, options?: { maxGroups?: number; pool?: Pool; queue?: FairQueue }): Promise<Item[]>;
+  add(items: NewItem[]): Promise<string[]>;
+  claim(now: Date, options?: { maxGroups?: number; pool?: Pool }): Promise<Item[]>;
   settle(settlements: Settlement[], at: Date, pool?: Pool): Promise<void>;
   expire(now: Date): Promise<number>;
   /** Queries outside the pipeline. */
@@ -62,8 +62,8 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
   return {
     pool: own,
     url: database.url,
-    add: (items, pool = own) => add(pool, queue, items),
-    claim: (now, options = {}) => claim(options.pool ?? own, options.queue ?? queue, now, options.maxGroups ?? 50),
+    add: (items) => add(own, queue, items),
+    claim: (now, options = {}) => claim(options.pool ?? own, queue, now, options.maxGroups ?? 50),
     settle: (settlements, at, pool = own) => settle(pool, queue, settlements, at),
     async expire(now) {
       const [found] = await pipelined(own, [expiredGroups("work.queue", now, 100)]);
@@ -105,7 +105,7 @@ select 1`,
 
 async function claim(pool: Pool, queue: FairQueue, now: Date, maxGroups: number): Promise<Item[]> {
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
-  const select = { name: `claim_${queue.caps.perGroup}`, text: "select * from claimed order by due_at, item_id" };
+  const select = { name: "claim", text: "select * from claimed order by due_at, item_id" };
   const statements = [lockDueGroups(queue.tables, now, maxGroups), prepareClaim(queue, select)({ now, leaseUntil })];
   const [, claimed] = await pipelined(pool, statements);
   return (claimed?.rows ?? []).map((row) => ({

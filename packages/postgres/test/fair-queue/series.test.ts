@@ -15,11 +15,6 @@ describe("a queue whose slots take series of 4 items", () => {
   afterAll(() => rig[Symbol.asyncDispose]());
 
   const slots = async () => (await rig.sql("select in_flight from work.queue_group"))[0]?.in_flight;
-  const _settle = (items: Item[]) =>
-    rig.settle(
-      items.map((item) => ({ item })),
-      LATER,
-    );
   const counts = (items: Item[]) =>
     Object.fromEntries([...Map.groupBy(items, ({ memberId }) => memberId)].map(([id, own]) => [id, own.length]));
 

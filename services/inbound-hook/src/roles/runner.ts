@@ -16,7 +16,7 @@ import type { RunTarget } from "../running/run-target.ts";
 import { createRunTool } from "../running/run-tool.ts";
 import type { Lane } from "../store/queue.ts";
 
-export interface RunnerOptions {
+interface RunnerOptions {
   config: RunnerConfig;
   bus: Bus;
   host: Pick<ServiceHost, "log" | "peers">;

@@ -11,7 +11,7 @@ import { undoClaims } from "../store/runs/undo-claim.ts";
 import { createResultStore } from "./result-store.ts";
 import type { RunDelivery } from "./run-delivery.ts";
 
-export interface LaneOptions {
+interface LaneOptions {
   store: LaneStore;
   run: RunDelivery;
   /** Simultaneous runs of this process; at least those of a workspace. */

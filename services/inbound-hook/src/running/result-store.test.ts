@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { RunRecord } from "../store/runs/settle.ts";
 import { createResultStore } from "./result-store.ts";
@@ -21,18 +22,27 @@ const record = (workspaceId: string): RunRecord => ({
 test("[IN-12] results of other workspaces are stored while one is locked; its own is stored afterwards, and the lock reported", async () => {
   const errors: string[] = [];
   const stored: string[] = [];
+  const order: string[] = [];
   let isLocked = true;
   await using results = createResultStore(
     async (records) => {
-      if (isLocked && records.some(({ workspaceId }) => workspaceId === "locked"))
+      if (isLocked && records.some(({ workspaceId }) => workspaceId === "locked")) {
+        await setImmediate();
+        order.push("lock timeout");
         throw Object.assign(new Error("lock timeout"), { code: "55P03" });
+      }
       stored.push(...records.map(({ workspaceId }) => workspaceId));
     },
     (error) => errors.push(String(error)),
   );
   const { signal } = new AbortController();
+  const free = ["a", "b"].map((workspaceId) =>
+    results.store(record(workspaceId), signal).then(() => order.push(workspaceId)),
+  );
   const locked = results.store(record("locked"), signal);
-  await Promise.all(["a", "b"].map((workspaceId) => results.store(record(workspaceId), signal)));
+  await Promise.all(free);
+  // In one batch, then each workspace alone: those that are stored do not wait for the last one.
+  expect(order).toEqual(["lock timeout", "a", "b"]);
   expect(stored.toSorted()).toEqual(["a", "b"]);
   isLocked = false;
   await locked;

@@ -21,9 +21,15 @@ const WAIT_MS = 500;
 const MAX_TRIES_WHILE_STOPPING = 20;
 const NEVER = new AbortController().signal;
 
+interface WaitingResult {
+  record: RunRecord;
+  isStored: boolean;
+  settled: () => void;
+}
+
 /** Stores the results of runs that end together in one transaction. */
 export function createResultStore(settle: Settle, onError: (error: unknown) => void): ResultStore {
-  const results = createGroupCommit<{ record: RunRecord; isStored: boolean }>({
+  const results = createGroupCommit<WaitingResult>({
     async commit(batch) {
       const workspaces = [...new Set(batch.map(({ record }) => record.workspaceId))];
       await inUnlockedGroups(workspaces, async (some, lockTimeoutMs) => {
@@ -33,7 +39,10 @@ export function createResultStore(settle: Settle, onError: (error: unknown) => v
         // A result whose own data Postgres refuses loses its contents.
         const emptied = { args: "", result: "", error: "the result could not be stored" };
         for (const { item } of refused) await settle([{ ...item, ...emptied }], lockTimeoutMs);
-        for (const result of theirs) result.isStored = true;
+        for (const result of theirs) {
+          result.isStored = true;
+          result.settled();
+        }
       });
     },
     sizeOf: ({ record: { args, result, error } }) => args.length + result.length + error.length,
@@ -42,18 +51,28 @@ export function createResultStore(settle: Settle, onError: (error: unknown) => v
     maxInFlight: 1,
   });
 
+  /** Resolves as soon as the record is stored, whatever happens to the rest of its batch; with false if it was not. */
+  async function tryToStore(record: RunRecord): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const result: WaitingResult = { record, isStored: false, settled: resolve };
+    results
+      .add(result)
+      .then(() => {
+        if (!result.isStored) throw new Error(`the queue of the workspace ${record.workspaceId} is locked`);
+      })
+      .catch((error: unknown) => {
+        if (!result.isStored) onError(error);
+      })
+      .finally(resolve);
+    await promise;
+    return result.isStored;
+  }
+
   return {
     async store(record, stop) {
-      const result = { record, isStored: false };
       let triesLeft = MAX_TRIES_WHILE_STOPPING;
       while (triesLeft > 0) {
-        try {
-          await results.add(result);
-          if (!result.isStored) throw new Error(`the queue of the workspace ${record.workspaceId} is locked`);
-        } catch (error) {
-          if (!result.isStored) onError(error);
-        }
-        if (result.isStored) return;
+        if (await tryToStore(record)) return;
         if (stop.aborted) triesLeft -= 1;
         await pause(WAIT_MS, NEVER);
       }

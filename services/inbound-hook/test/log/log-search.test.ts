@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import type { HookDelivery } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
+import { MAX_ROWS_READ } from "@toolgate/postgres/log-search";
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import type { Pool } from "@toolgate/postgres/pool";
 import { newTimedId } from "@toolgate/postgres/timed-id";
@@ -33,7 +34,7 @@ async function insertHookRow(pool: Pool, workspaceId: string, id: number): Promi
   );
 }
 
-/** Inserts deliveries. */
+/** Inserts deliveries, and queues the waiting and running ones, alternating between the lanes. */
 async function insertDeliveries(pool: Pool, workspaceId: string, rows: readonly MadeDelivery[]): Promise<void> {
   const column = <K extends keyof MadeDelivery>(name: K) => rows.map((row) => row[name]);
   await pool.query(
@@ -52,6 +53,19 @@ async function insertDeliveries(pool: Pool, workspaceId: string, rows: readonly 
       column("status"),
     ],
   );
+  for (const [parity, lane] of [
+    [0, "tool"],
+    [1, "assistant"],
+  ]) {
+    await pool.query(
+      `insert into inbound_hook.${lane}_queue_item (item_id, group_id, member_id, created_at, due_at, lease_until)
+       select id, $1, hook, at, '2100-01-01', case when status = 'running' then '2100-01-01'::timestamptz end
+       from unnest($2::timestamptz[], $3::uuid[], $4::bigint[], $5::text[]) with ordinality
+         as given (at, id, hook, status, n)
+       where status in ('waiting', 'running') and n % 2 = $6`,
+      [workspaceId, column("at"), column("id"), column("hook"), column("status"), parity],
+    );
+  }
 }
 
 interface Search {
@@ -164,6 +178,21 @@ test("[IN-12] every combination of filters finds exactly the matching deliveries
     }),
     { numRuns: 50 },
   );
+});
+
+test("[IN-12] one page finds what has not succeeded, in a log of more rows than a search reads", async () => {
+  const { workspace, hook } = await workspaceWith([]);
+  const oldest = ["waiting", "running", "failed"] as const;
+  const rows = Array.from({ length: MAX_ROWS_READ + oldest.length }, (_, index): MadeDelivery => {
+    const at = hoursAgo(10 - index / 1_000);
+    return { ...make(index, at, hook), status: oldest[index] ?? "succeeded" };
+  });
+  await insertDeliveries(rig.pool, workspace.id, rows);
+  const statuses = oldest.map((status) => STATUSES.indexOf(status) + 1);
+  for (const some of [...statuses.map((status) => [status]), statuses]) {
+    const page = await workspace.deliveries.listHookDeliveries({ statuses: some });
+    expect(page.deliveries.map(({ status }) => status).toSorted()).toEqual(some);
+  }
 });
 
 test("[IN-11] [IN-12] a row of the log shows the hook, the external id, the request id and the status", async () => {

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { MAX_BODY_BYTES } from "./envelope.ts";
 import { checkEvent, newEventId, type PublishedEvent } from "./incoming-event.ts";
 
-const _DAY_MS = 86_400_000;
 const NOW = new Date("2026-11-15T12:34:56.789Z");
 
 const published = (change: Partial<PublishedEvent> = {}): PublishedEvent => ({

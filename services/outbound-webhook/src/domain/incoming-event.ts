@@ -74,7 +74,7 @@ export function checkEvent(published: PublishedEvent, now: Date): EventCheck {
  * too late or too early for the partitions are stored under the current time; the store looks for duplicates in both
  * places.
  */
-export function storageTime(createdSeconds: number, now: Date): Pick<StoredEvent, "createdAt" | "movedFrom"> {
+function storageTime(createdSeconds: number, now: Date): Pick<StoredEvent, "createdAt" | "movedFrom"> {
   const created = new Date(createdSeconds * 1000);
   const age = now.getTime() - created.getTime();
   if (age >= -MAX_DAYS_EARLY * DAY_MS && age <= MAX_DAYS_LATE * DAY_MS) return { createdAt: created, movedFrom: null };

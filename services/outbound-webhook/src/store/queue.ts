@@ -7,7 +7,7 @@ export const QUEUE_TABLES = `${SCHEMA}.queue`;
 const TURN_MS = 20_000;
 
 /** So many deliveries share a claim, a message and a commit that one endpoint with a backlog gets 1,000 a second. */
-export const SERIES_LENGTH = 16;
+const SERIES_LENGTH = 16;
 
 /** The queue of deliveries: a group is a workspace, a member an endpoint. */
 export function deliveryQueue(caps: QueueCaps): FairQueue {

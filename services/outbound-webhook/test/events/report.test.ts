@@ -157,6 +157,17 @@ describe("ReportEvents", () => {
     expect(attachments[0]).toEqual({ filename: "n".repeat(255), mimetype: "application/octet-stream", size: 7 });
   });
 
+  it("[EVT-50] a public call of a tool without the flag is sent without args and result", async () => {
+    const workspaceId = await rig.subscriber();
+    const call = exampleOf(
+      "publicToolSubmitted",
+      (message) => void Object.assign(message, { argsJson: '{"n":1}', resultJson: '{"n":2}', webhookEvent: false }),
+    );
+    await rig.report(workspaceId, call);
+    const [body] = await rig.bodies(workspaceId, 1);
+    expect(body?.data).toMatchObject({ args: null, result: null });
+  });
+
   it("[OUT-17] [EVT-14] a public call over 256 KB is sent without args and result; a result that is not an object is wrapped", async () => {
     const workspaceId = await rig.subscriber();
     const withResult = (resultJson: string, success = true) =>

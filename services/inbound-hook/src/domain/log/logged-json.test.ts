@@ -1,6 +1,6 @@
 import { createRedactor } from "@toolgate/redaction/redactor";
 import { expect, it } from "vitest";
-import { loggedJson, MAX_LOGGED_BYTES } from "./logged-json.ts";
+import { loggedError, loggedJson, loggedText, MAX_LOGGED_BYTES } from "./logged-json.ts";
 
 const redact = createRedactor();
 
@@ -18,4 +18,19 @@ it.each([
   const json = JSON.stringify(text);
   const logged = loggedJson(json, redact);
   expect(logged).toBe(tooLong ? `{"truncated":true,"characters":${json.length}}` : json);
+});
+
+it("[IN-63] a reply is cut at 64 KB, between characters", () => {
+  expect(loggedText("a".repeat(70_000))).toBe("a".repeat(MAX_LOGGED_BYTES));
+  for (const character of ["ü", "€", "😀"]) {
+    const cut = loggedText(`a${character.repeat(70_000)}`);
+    expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(MAX_LOGGED_BYTES);
+    expect(Buffer.byteLength(cut)).toBeGreaterThan(MAX_LOGGED_BYTES - 4);
+    expect(cut).toMatch(new RegExp(`^a(${character})+$`, "u"));
+  }
+});
+
+it("[IN-12] what Postgres cannot store is left out or replaced", () => {
+  expect(loggedText("a\u0000b\ud800")).toBe("ab\ufffd");
+  expect(loggedError(`a\u0000${"x".repeat(3_000)}`)).toHaveLength(1_999);
 });

@@ -30,7 +30,7 @@ export const listHookDeliveries: Handler<
   if (before !== undefined && !createdAtOf(before)) throw invalidArgument("page_token: not a token of this list");
   // Otherwise, the duration of the search would reveal how busy another workspace's hook is.
   if (filter.hookId !== undefined && !(await isHookOf(pool, filter.workspaceId, filter.hookId))) return {};
-  const { ids, next } = await searchLog(pool, async () => scansFor(filter), {
+  const { ids, next } = await searchLog(pool, (db) => scansFor(db, filter), {
     limit,
     before: before?.toLowerCase(),
     now: now(),

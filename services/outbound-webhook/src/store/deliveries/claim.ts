@@ -34,7 +34,7 @@ export const ITEMS_PER_EXPIRY = 500;
  * Extra time after the lease, so that after a pause of this service or the database, results that have arrived are
  * applied before deliveries are repeated.
  */
-export const RESULTS_FIRST_MS = 2_000;
+const RESULTS_FIRST_MS = 2_000;
 
 /** Bodies that would be too many for a message are not read. */
 const SELECT = `select claimed.item_id as "deliveryId", claimed.group_id as "workspaceId",

@@ -30,20 +30,17 @@ export interface HealthRow {
   lastFailure: ResultRow | null;
 }
 
+const QUEUED = `from ${SCHEMA}.queue_item where group_id = e.workspace_id and member_id = e.id`;
+
 /**
- * An SQL subquery of one row: how many deliveries wait for an endpoint (`items`, at least `limit` when there are more), and
- * when the first of them is due. Those that are to follow another one in its slot wait as well. Takes expressions.
+ * How many deliveries wait for the endpoint `e` (`items`, at least `$3` when there are more), and when the first of them is
+ * due. Those that are to follow another one in its slot wait as well.
  */
-function waitingFor(workspace: string, endpoint: string, limit: string): string {
-  const ofEndpoint = `from ${SCHEMA}.queue_item where group_id = ${workspace} and member_id = ${endpoint}`;
-  return `(
-    select count(*)::integer as items, min(due_at) as first_due_at from (
-      (select due_at ${ofEndpoint} and lease_until is null order by due_at, item_id limit ${limit})
-      union all
-      (select due_at ${ofEndpoint} and lease_until is not null and not holds_slot)
-    ) first
-  )`;
-}
+const WAITING = `select count(*)::integer as items, min(due_at) as first_due_at from (
+    (select due_at ${QUEUED} and lease_until is null order by due_at, item_id limit $3)
+    union all
+    (select due_at ${QUEUED} and lease_until is not null and not holds_slot)
+  ) first`;
 
 const newestWith = (status: "failed" | "retrying") => `(
   select created_at, id, event_type, status, attempts, response_code, duration_ms, error from outbound_webhook.delivery
@@ -60,7 +57,7 @@ const RESULT = `select json_build_object('deliveryId', d.id, 'eventType', d.even
 const HEALTH = `select e.id as "endpointId", waiting.items as waiting, waiting.first_due_at as "firstDueAt",
     ${slotsOf("e.workspace_id", "e.id")} as slots, last.result as "lastResult", failure.result as "lastFailure"
   from outbound_webhook.endpoint e
-  cross join lateral ${waitingFor("e.workspace_id", "e.id", "$3")} waiting
+  cross join lateral (${WAITING}) waiting
   left join lateral (
     ${RESULT} from (
       select created_at, id, event_type, status, attempts, response_code, duration_ms, error
@@ -72,7 +69,10 @@ const HEALTH = `select e.id as "endpointId", waiting.items as waiting, waiting.f
   ) failure on true
   where e.workspace_id = $1 and e.id = any($2::bigint[]) and e.deleted_at is null`;
 
-/** How the deliveries to these endpoints go, with those that wait counted up to a limit; it reads a bounded number of rows of each. */
+/**
+ * How the deliveries to these endpoints go, with those that wait counted up to a limit. It reads a bounded number of rows of
+ * each.
+ */
 export async function readHealth(
   db: Queryable,
   workspaceId: string,

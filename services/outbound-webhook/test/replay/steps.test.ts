@@ -2,13 +2,10 @@ import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/deliv
 import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig } from "../outbound-rig.ts";
 import { eventsOf, MAX_DUE, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 
-const _QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
-
-describe("a replay under faults", () => {
+describe("the steps of a replay", () => {
   let scene: ReplayScene;
   let rig: OutboundRig;
   beforeEach(async () => {
