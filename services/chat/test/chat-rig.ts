@@ -31,7 +31,6 @@ export interface ChatRig extends AsyncDisposable {
   turns: Turns;
   config: Config;
   services: Service[];
-  clock: { now(): Date };
   /** Adds a model of the workspace at a server that speaks OpenAI's API. */
   saveModel(name: string, baseUrl: string): Promise<void>;
   saveAssistant(name: string, definition?: MessageInitShape<typeof AssistantDefinitionSchema>): Promise<void>;
@@ -143,7 +142,6 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
     turns,
     config,
     services,
-    clock: { now },
     async saveModel(name, baseUrl) {
       await pool.query(
         `insert into chat.model (workspace_id, name, provider, base_url, model, reads_files, saved_at, saved_by)

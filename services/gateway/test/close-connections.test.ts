@@ -49,6 +49,16 @@ test("a stopping gateway responds on connections that were idle, tells their cli
   await expect(ask(gateway.port, new Agent())).rejects.toThrow("ECONNREFUSED");
 });
 
+test("a stopping gateway waits for idle connections as long as its setting says, and then closes them", async () => {
+  await using nats = await testNats();
+  const config = readConfig({ NATS_URL: nats.url, PORT: "0", DRAIN_IDLE_MS: "100", DRAIN_MS: "120000" });
+  await using gateway = await start(config, { log, now: Date.now, peers });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  expect((await ask(gateway.port, agent)).status).toBe(404);
+  await gateway.drain();
+  await expect(ask(gateway.port, new Agent())).rejects.toThrow("ECONNREFUSED");
+});
+
 test("a stopping gateway does not wait for a client that never finishes", async () => {
   await using nats = await testNats();
   const config = readConfig({ NATS_URL: nats.url, PORT: "0", DRAIN_MS: "50" });

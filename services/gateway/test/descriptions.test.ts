@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { createRouterTransport } from "@connectrpc/connect";
+import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
 import { VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { ToolDescriptionSchema, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { generateSecret } from "@toolgate/rules/api-key-secret";
@@ -97,6 +97,33 @@ describe("descriptions", () => {
     state.tools = [];
     expect(pathsIn(await running.get())).toEqual([]);
     expect(await running.list()).toBeUndefined();
+  });
+
+  test("[OAPI-3] while the epoch is unknown, no request gets tools that were loaded before it arrived", async () => {
+    await using running = await gateway();
+    const { state } = running;
+    state.epoch = UNKNOWN_EPOCH;
+    const release = delayResponses(state);
+    const early = running.get();
+    await eventually(() => state.fetches === 1);
+    state.tools = [];
+    const late = Array.from({ length: 10 }, () => running.get());
+    await eventually(() => state.verified === 11);
+    release();
+    expect(pathsIn(await early)).toEqual(["/api/v1/tools/echo"]);
+    for (const response of await Promise.all(late)) expect(pathsIn(response)).toEqual([]);
+  });
+
+  test("[ERR-18] a load that fails is not cached", async () => {
+    await using running = await gateway();
+    const { state } = running;
+    for (const epoch of [7n, UNKNOWN_EPOCH]) {
+      state.epoch = epoch;
+      state.response = Promise.reject(new ConnectError("down", Code.Unavailable));
+      expect((await running.get()).statusCode).toBe(500);
+      state.response = Promise.resolve();
+      expect((await running.get()).statusCode).toBe(200);
+    }
   });
 
   test("[OAPI] a document of more than 6 MiB gets an error of its own, and is not made again until something changes", async () => {

@@ -9,7 +9,7 @@ import { testServer } from "./test-server.ts";
 const KEY = { keyId: "k", admitted: true, limit: 5, remaining: 4, toolListed: true };
 
 /** Calls a tool; key-auth fails with these codes before it answers. */
-async function call(codes: Code[], headers: Record<string, string> = {}, payload = '{"args":{}}') {
+async function call(codes: Code[]) {
   const [failures, requests] = [[...codes], [] as RunRequest[]];
   let verified = 0;
   const app = await testServer({
@@ -30,8 +30,8 @@ async function call(codes: Code[], headers: Record<string, string> = {}, payload
   const { statusCode } = await app.inject({
     method: "POST",
     url: "/api/v1/tools/echo",
-    headers: { authorization, ...headers },
-    payload,
+    headers: { authorization },
+    payload: '{"args":{}}',
   });
   await app.close();
   return { status: statusCode, verified, requests };

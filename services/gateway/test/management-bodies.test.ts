@@ -104,6 +104,22 @@ test("[WMGMT-4] what a stranger sends to log in has at most 16 KiB, and more is 
   expect(called).toEqual(["Login"]);
 });
 
+test("[WMGMT] a request with more than 50,000 JSON values is refused, also when it is small while compressed", async () => {
+  const { called, post } = await gateway();
+  const headers = { ...BEARER, "content-encoding": "gzip" };
+  // Besides these: the request itself, the workspace, the definition and the list.
+  const send = (values: number) =>
+    post(SAVE_TOOL, gzipSync(`{"workspace":"w","definition":{"a":[${"0,".repeat(values - 1)}0]}}`), headers);
+  expect((await send(49_996)).status).toBe(200);
+  expect(called.splice(0)).toEqual(["GetSession", "Authorize", "SaveTool as signed"]);
+  expect(await send(49_997)).toEqual({
+    status: 400,
+    errorCode: "INVALID_ARGUMENT",
+    body: { code: "invalid_argument", message: "the request has more than 50000 JSON values" },
+  });
+  expect(called).toEqual(["GetSession"]);
+});
+
 test("a large response is compressed for a client that accepts it, a small one never", async () => {
   const { send } = await gateway();
   const page = (path: string, accepted: string) =>

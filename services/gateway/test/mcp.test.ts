@@ -70,6 +70,14 @@ test("[ERR-17] [ERR-18] an unexpected error is logged as 500 and does not reveal
   expect(`${call.body}${list.body}`).not.toMatch(/secret detail|unimplemented/);
 });
 
+test("[ERR] an error over MCP has its code, however long the id is that it repeats", async () => {
+  await using running = await gateway();
+  const id = "x".repeat(100_000);
+  const { response } = await running.send(JSON.stringify({ jsonrpc: "2.0", id, method: "nothing/here" }));
+  expect(response.json()).toMatchObject({ id, error: { code: -32_601 } });
+  expect(response.headers["x-error-code"]).toBe("METHOD_NOT_FOUND");
+});
+
 test.each([undefined, "https://api.example.com", "https://shop.example"])(
   "[TOOL-39] MCP serves clients that are no pages, and pages of allowed origins: %s",
   async (origin) => {

@@ -48,7 +48,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(sent.body.reply).toBe(textOf(events));
   });
 
-  test("[CHAT-37] [CHAT-38] [CHAT-39] [CHAT-42] a stream tells of tools without their arguments, suggests, and ends with done", async () => {
+  test("[CHAT-37] [CHAT-38] [CHAT-39] [CHAT-42] a stream names tools without arguments, suggests, and ends with done", async () => {
     const stream = await door.stream({ chat_id: "tools", message: "greet Ada" });
     const events = await stream.ended;
     const kinds = kindsOf(events);

@@ -52,7 +52,7 @@ describe("requests of chats", () => {
   const needed = (path: string, more: Query = {}) => ({ chat_id: "c", ...NEEDED[path], ...more });
 
   test.each(PATHS)(
-    "[CHAT-2] [CHAT-7] [CHAT-47] [CHAT-48] [CHAT-49] [CHAT-54] %s %s refuses in the order 401, 400, 403, and is 200 else",
+    "[CHAT-2] [CHAT-7] [CHAT-47] [CHAT-48] [CHAT-49] [CHAT-54] %s %s responds 401, 400 or 403 in this order, otherwise 200",
     async (method, path) => {
       const apiKey = await door.toolgate.createKey({ name: "k", tools: ["greet"], limit: 10 });
       const bad = { tenant: "no-such", chat_id: "no spaces" };
@@ -88,7 +88,7 @@ describe("requests of chats", () => {
   });
 
   test.each(PATHS)(
-    "[CHAT-5] [CHAT-50] %s %s shows another user's chat or workspace to nobody",
+    "[CHAT-5] [CHAT-50] %s %s does not show a user another user's chat or workspace",
     async (method, path) => {
       const unknown = await ask(method, path, needed(path, { tenant: "no-such" }), stranger.headers);
       const foreign = await ask(method, path, needed(path), stranger.headers);

@@ -41,7 +41,7 @@ const begun = async (chatId: string, more: Record<string, string> = {}): Promise
   return stream;
 };
 
-test("[CHAT-17] [CHAT-21] [CHAT-45] a resume at another gateway shows the rest as it arrives, and one with follow=false ends", async () => {
+test("[CHAT-17] [CHAT-21] [CHAT-45] a resume at another gateway follows the answer; with follow=false it ends", async () => {
   const stream = await begun("resume");
   const [first] = stream.events;
   stream.cut();

@@ -1,3 +1,4 @@
+import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import type { Browser, BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findChromium, launchChromium } from "../browser.ts";
@@ -21,6 +22,7 @@ if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 describe.skipIf(!chromium)("the widget in Chromium", () => {
   let door: ChatFrontDoor;
   let story: Storyteller;
+  let network: Awaited<ReturnType<typeof startTcpProxy>>;
   let site: Site;
   let browser: Browser;
   let context: BrowserContext;
@@ -30,13 +32,15 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
   beforeAll(async () => {
     [door, story] = await openStories("single");
     const { baseUrl, account, manage } = door.toolgate;
-    site = await startSite({ gatewayUrl: baseUrl, tenant: door.tenant, account });
+    network = await startTcpProxy(baseUrl);
+    site = await startSite({ gatewayUrl: network.url, tenant: door.tenant, account });
     await manage("chat.v1.AssistantService/UpdateChatSettings", { allowedOrigins: { origins: [site.origin] } });
     browser = await launchChromium(chromium ?? "");
   });
   afterAll(async () => {
     await browser?.close();
     await site?.[Symbol.asyncDispose]();
+    await network?.[Symbol.asyncDispose]();
     await story?.[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
@@ -166,6 +170,23 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
     expect(await other.locator(".message.user").count()).toBe(1);
     expect(await other.locator(".message.assistant").count()).toBe(1);
     await finished();
+  });
+
+  test("[CHAT] an offline moment loses nothing", async () => {
+    await open();
+    await send("tell a story");
+    await log().getByText("word-20").waitFor();
+    await context.setOffline(true);
+    network.cut();
+    // The stream has broken, and so has the first attempt to replace it.
+    await page.getByText("Reconnecting").waitFor();
+    await context.setOffline(false);
+    story.finish();
+    await log().getByText(LAST_WORD).waitFor();
+    await finished();
+    expect(await users().count()).toBe(1);
+    expect((await answers().count()) - 1).toBe(1);
+    await expect.poll(() => page.getByRole("status").textContent()).toBe("");
   });
 
   test("[CHAT] it can be used with the keyboard alone, and names its parts for screen readers", async () => {

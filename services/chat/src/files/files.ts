@@ -4,7 +4,7 @@ import { MAX_FILE_BYTES } from "@toolgate/rules/chat-message";
 import { refusal } from "../domain/chat-error.ts";
 import { mediaTypeOf, SIGNATURE_BYTES } from "../domain/media-type.ts";
 import type { ModelFile } from "../models/model.ts";
-import { addFile, completeFile, deleteFile, findExpiredFiles, findFile } from "../store/files.ts";
+import { addFile, completeFile, deleteFile, type ExpiredFile, findExpiredFiles, findFile } from "../store/files.ts";
 import type { ObjectStore } from "./folder-store.ts";
 
 interface FilesOptions {
@@ -15,7 +15,7 @@ interface FilesOptions {
 }
 
 const MAX_USER_BYTES = 1024 * 1024 * 1024;
-const EXPIRED_AT_ONCE = 1_000;
+const EXPIRED_AT_ONCE = 20;
 
 export type Files = ReturnType<typeof createFiles>;
 
@@ -50,14 +50,22 @@ export function createFiles({ pool, objects, now }: FilesOptions) {
     },
     /** Deletes what is no longer needed. Files that cannot be deleted stay, and it rejects after it has tried all. */
     async expire(): Promise<void> {
-      for (;;) {
-        const ids = await findExpiredFiles(pool, now(), EXPIRED_AT_ONCE);
-        const results = [];
-        for (const id of ids) results.push(...(await Promise.allSettled([remove(id)])));
-        const failed = results.filter((result) => result.status === "rejected");
-        if (failed[0]) throw new Error(`${failed.length} files cannot be deleted`, { cause: failed[0].reason });
-        if (ids.length < EXPIRED_AT_ONCE) return;
-      }
+      let failed = 0;
+      let cause: unknown;
+      let after: ExpiredFile | undefined;
+      do {
+        const files = await findExpiredFiles(pool, { now: now(), after, limit: EXPIRED_AT_ONCE });
+        for (const { id } of files) {
+          try {
+            await remove(id);
+          } catch (error) {
+            failed += 1;
+            cause ??= error;
+          }
+        }
+        after = files.length < EXPIRED_AT_ONCE ? undefined : files.at(-1);
+      } while (after);
+      if (failed > 0) throw new Error(`${failed} files cannot be deleted`, { cause });
     },
   };
 }

@@ -46,7 +46,7 @@ export type ModelEvent =
   | { kind: "finished"; usage: ModelUsage };
 
 /** In tokens; 0 when the model's server does not say. */
-export type ModelUsage = { inputTokens: number; outputTokens: number };
+type ModelUsage = { inputTokens: number; outputTokens: number };
 
 /**
  * `refused`: the server refuses the request, such as for its key or its length. `rate_limited`, `overloaded`: it may

@@ -59,7 +59,7 @@ order by version desc limit 1`,
 }
 
 /** The newest version of an assistant in the database. */
-export interface StoredDefinition {
+interface StoredDefinition {
   definition: JsonValue;
   deleted: boolean;
 }

@@ -4,6 +4,8 @@ import type { Queryable } from "@toolgate/postgres/pool";
 export const FILE_RETENTION = "interval '30 days'";
 const UNUSED_RETENTION = "interval '1 hour'";
 
+const NO_ID = "00000000-0000-0000-0000-000000000000";
+
 /** Adds a file that is about to be stored. False: the user's files are too large already. */
 export async function addFile(
   db: Queryable,
@@ -39,11 +41,21 @@ export async function findFile(
   return rows[0];
 }
 
-/** Files that are to be deleted. */
-export async function findExpiredFiles(db: Queryable, now: Date, limit: number): Promise<string[]> {
-  const { rows } = await db.query("select id from chat.file where expires_at <= $1 order by expires_at limit $2", [
-    now,
-    limit,
-  ]);
-  return rows.map(({ id }) => id);
+export interface ExpiredFile {
+  id: string;
+  /** With the precision of the database. */
+  expiresAt: string;
+}
+
+/** The files that are to be deleted and come after this one, in the order of their expiry. */
+export async function findExpiredFiles(
+  db: Queryable,
+  { now, after, limit }: { now: Date; after: ExpiredFile | undefined; limit: number },
+): Promise<ExpiredFile[]> {
+  const { rows } = await db.query(
+    `select id, expires_at::text as "expiresAt" from chat.file
+where expires_at <= $1 and (expires_at, id) > ($2::timestamptz, $3::uuid) order by expires_at, id limit $4`,
+    [now, after?.expiresAt ?? "-infinity", after?.id ?? NO_ID, limit],
+  );
+  return rows;
 }

@@ -13,7 +13,7 @@ export interface HistoryRow {
 }
 
 /** A message of a page, which ends where the contents become too much, but has one message at least. */
-export interface PageRow extends HistoryRow {
+interface PageRow extends HistoryRow {
   /** The event id of the message that follows in the order of the page; null when the limit or the chat ends here. */
   nextId: number | null;
 }

@@ -51,22 +51,31 @@ export function deleteResetBatch(pool: Pool, chat: number, now: Date): Promise<b
   });
 }
 
+const NEXT = `select workspace_id as "workspaceId", chat from chat.unfinished_reset
+where workspace_id > $1 order by workspace_id, chat limit 1`;
+
 /**
- * Finishes resets until there is nothing to do or the signal fires, a batch of each chat in turn. A chat that fails is left for
- * the next time, and the failure is thrown at the end.
+ * Finishes resets until there is nothing to do or the signal fires. Workspaces take turns, so that the long chats of one delay
+ * no others. A chat that fails is left for the next time, and the failure is thrown at the end.
  */
 export async function finishResets(pool: Pool, now: () => Date, signal: AbortSignal): Promise<void> {
+  let after = "";
+  let found = false;
   let failure: unknown;
-  for (let hasDeleted = true; hasDeleted && !signal.aborted; ) {
-    hasDeleted = false;
-    const { rows } = await pool.query("select distinct chat from chat.unfinished_reset order by chat");
-    for (const { chat } of rows) {
-      try {
-        if (await deleteResetBatch(pool, chat, now())) hasDeleted = true;
-      } catch (error) {
+  while (!signal.aborted) {
+    const [next] = (await pool.query(NEXT, [after])).rows;
+    if (next) {
+      after = next.workspaceId;
+      const deleted = await deleteResetBatch(pool, next.chat, now()).catch((error: unknown) => {
         failure ??= error;
-      }
+        return false;
+      });
+      found ||= deleted;
+      continue;
     }
+    if (failure) throw failure;
+    if (!found) return;
+    after = "";
+    found = false;
   }
-  if (failure) throw failure;
 }

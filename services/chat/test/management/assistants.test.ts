@@ -46,7 +46,7 @@ test("[CHAT] a workspace has the built-in assistant until it saves its first one
   expect(rig.model.calls.at(-1)?.request.instructions).toMatch(/Sell\./);
 });
 
-test("[CHAT] [MGMT] each save is a version; one that expects another is refused, names who saved it, and changes nothing", async () => {
+test("[CHAT] [MGMT] each save is a version; one that expects another changes nothing and names who saved it", async () => {
   const { assistants } = newWorkspace();
   const save = (instructions: string, expectedVersion?: number) =>
     assistants.saveAssistant({ name: "a", definition: { instructions, suggestions: ["More"] }, expectedVersion });
@@ -77,7 +77,7 @@ test("[CHAT] [MGMT] each save is a version; one that expects another is refused,
   });
 });
 
-test("[EXPO-1] [EXPO-3] [EXPO-4] [EXPO-5] [EXPO-6] flags for hooks need a confirmation when they are newly set, and nothing is saved without it", async () => {
+test("[EXPO-1] [EXPO-3] [EXPO-4] [EXPO-5] [EXPO-6] nothing is saved with a newly set flag for hooks until it is confirmed", async () => {
   const { workspaceId, assistants } = newWorkspace();
   const definition = { instructions: "secret text", inboundHook: true };
   const refused = { code: Code.Aborted, rawMessage: expect.stringContaining("inbound_hook") };

@@ -63,7 +63,7 @@ test("[CHAT] what a model's usage cost is counted exactly, at the price of its t
   ];
   expect(usage).toHaveLength(1);
   expect(usage[0]).toMatchObject({
-    day: rig.clock.now().toISOString().slice(0, 10),
+    day: new Date().toISOString().slice(0, 10),
     model: "priced",
     turns: 4n,
     inputTokens: 2n * 3_003_011n,

@@ -31,7 +31,7 @@ it("[CHAT-31] the files of a chat are deleted after its reset, others when their
       await store.delete(id);
     },
   };
-  let now = rig.clock.now();
+  let now = new Date();
   const files = createFiles({ pool: rig.pool, objects, now: () => now });
   const { userId, owner } = rig.request("any", "");
   const save = async (name: string) => {
@@ -54,7 +54,7 @@ it("[CHAT-31] the files of a chat are deleted after its reset, others when their
   expect(await kept()).toEqual(["kept", "refused", "reset", "unused", "waits"]);
   await rig.turns.reset({ workspaceId: rig.tools.workspaceId, chatId: "reset", owner });
   // From the time at which it was sent, however long that took.
-  now = new Date(rig.clock.now().getTime() + 31_000);
+  now = new Date(Date.now() + 31_000);
   await refuseWaiting(rig.pool, now);
   now = new Date(now.getTime() + 1_000);
   failures = 1;
@@ -68,4 +68,33 @@ it("[CHAT-31] the files of a chat are deleted after its reset, others when their
   now = new Date(now.getTime() + 30 * DAY_MS);
   await files.expire();
   expect(await kept()).toEqual([]);
+});
+
+it("files that cannot be deleted do not keep later ones from being deleted", async () => {
+  const objects = {
+    ...(await openFolderStore(folder)),
+    async delete(id: string) {
+      if (stuck.has(id)) throw new Error("stuck");
+    },
+  };
+  const stuck = new Set<string>();
+  let now = new Date();
+  const files = createFiles({ pool: rig.pool, objects, now: () => now });
+  const save = async (name: string) => {
+    async function* chunks() {
+      yield Buffer.from(name);
+    }
+    return (await files.store({ userId: "another", name }, chunks())).id;
+  };
+  // More than are found together, and all with the same time.
+  for (let count = 0; count < 30; count += 1) stuck.add(await save("stuck"));
+  now = new Date(now.getTime() + 1_000);
+  await save("later");
+  now = new Date(now.getTime() + 2 * HOUR_MS);
+  await expect(files.expire()).rejects.toThrow("30 files cannot be deleted");
+  const { rows } = await rig.pool.query("select distinct name from chat.file");
+  expect(rows).toEqual([{ name: "stuck" }]);
+  stuck.clear();
+  await files.expire();
+  expect((await rig.pool.query("select id from chat.file")).rows).toEqual([]);
 });

@@ -21,13 +21,13 @@ async function lockQueue({ pool, tools }: ChatRig): Promise<AsyncDisposableStack
   return held;
 }
 
-/** When each transaction that waits for a lock began. */
-async function waitingForLock(pool: Pool): Promise<string[]> {
+/** When each transaction that waits for a lock began, and whether it is the service's or the rig's own. */
+async function waitingForLock(pool: Pool): Promise<{ began: string; of: "chat" | "rig" }[]> {
   const { rows } = await pool.query(
-    `select xact_start::text as began from pg_stat_activity
+    `select xact_start::text as began, application_name as of from pg_stat_activity
      where wait_event_type = 'Lock' and datname = current_database() order by xact_start`,
   );
-  return rows.map(({ began }) => began);
+  return rows;
 }
 
 /** Turns that run until `finish` is called with their message. */
@@ -48,7 +48,7 @@ function finish(rig: ChatRig, message: string): void {
   }
 }
 
-it("[NFR] while the queue of one workspace is locked, turns of others start, end and are taken over, and its own are not lost", async () => {
+it("[NFR] while one workspace's queue is locked, turns of others start, end and are taken over; its own are not lost", async () => {
   await using rig = await startChatRig();
   const { noisy, quiet } = await running(rig, 12);
   const lost = await rig.send("lost", "Gone", QUIET);
@@ -60,6 +60,9 @@ it("[NFR] while the queue of one workspace is locked, turns of others start, end
   await eventually(async () => (await waitingForLock(rig.pool)).length > 0);
   finish(rig, "Hush");
   await rig.untilDone(quiet);
+  const waiting = await waitingForLock(rig.pool);
+  // The service ends turns, the rig starts them.
+  for (const name of ["chat", "rig"]) expect(waiting.filter(({ of }) => of === name).length).toBeLessThanOrEqual(3);
   const started = await rig.send("started", "Start", QUIET);
   await rig.model.call(14);
   finish(rig, "Start");
@@ -72,9 +75,9 @@ it("[NFR] while the queue of one workspace is locked, turns of others start, end
   finish(rig, "Gone");
   await rig.untilDone(lost);
   for (const turn of noisy) expect(await rig.status(turn)).toBe("running");
+  rig.model.answer(say("Again."));
   await lock.disposeAsync();
   await settled;
-  rig.model.answer(say("Again."));
   for (const turn of noisy) await rig.untilDone(turn);
   for (const turn of noisy) expect(await rig.status(turn)).toBe("completed");
 });
@@ -90,7 +93,7 @@ it("[NFR] leases are renewed while all connections of the queue wait for a lock"
     const { rows } = await rig.pool.query(`select lease_until as "leaseUntil" from chat.turn where id = $1`, [
       quiet.id,
     ]);
-    const now = { waiting: waiting.join(), leaseUntil: rows[0].leaseUntil };
+    const now = { waiting: waiting.map(({ began }) => began).join(), leaseUntil: rows[0].leaseUntil };
     // The same two transactions as before have kept both connections.
     if (before?.waiting === now.waiting) return now.leaseUntil > before.leaseUntil;
     before = waiting.length === 2 ? now : undefined;

@@ -3,6 +3,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { expect, it } from "vitest";
 import { readHistoryAfter } from "../../src/store/history.ts";
 import { findReply } from "../../src/store/turns/find.ts";
+import { finishResets } from "../../src/store/unfinished-resets.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig } from "../chat-rig.ts";
 import { clientsOf } from "../management/clients.ts";
 import { say } from "../scripted-model.ts";
@@ -38,8 +39,8 @@ const LEFT = `select
   + (select count(*) from chat.turn where message = 'secret') as rows,
   (select count(*) from chat.unfinished_reset) as resets`;
 
-async function left({ pool, clock }: ChatRig): Promise<{ rows: number; resets: number }> {
-  return (await pool.query(LEFT, [clock.now()])).rows[0];
+async function left({ pool }: ChatRig): Promise<{ rows: number; resets: number }> {
+  return (await pool.query(LEFT, [new Date()])).rows[0];
 }
 
 /** A chat of many turns. Resolves with its row. */
@@ -105,4 +106,27 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   await other.disposeAsync();
   await eventually(async () => expect(await left(rig)).toEqual({ rows: 0, resets: 0 }));
   expect(await rig.history(chat)).toHaveLength(2);
+});
+
+it("[CHAT-31] workspaces take turns to have their resets finished, and a process that stops finishes no more", async () => {
+  await using rig = await startChatRig({ instances: [["api"]] });
+  await rig.pool.query(
+    `with added as (
+       insert into chat.chat (workspace_id, chat_id, owner, created_at, used_at)
+       select workspace, number, 'someone', now(), now()
+       from unnest(array['busy', 'busy', 'busy', 'quiet']) with ordinality w (workspace, number)
+       returning id, workspace_id
+     )
+     insert into chat.unfinished_reset (chat, up_to, workspace_id) select id, 1, workspace_id from added`,
+  );
+  const stopping = new AbortController();
+  let batches = 0;
+  const now = () => {
+    batches += 1;
+    if (batches === 2) stopping.abort();
+    return new Date();
+  };
+  await finishResets(rig.pool, now, stopping.signal);
+  const { rows } = await rig.pool.query("select workspace_id as workspace from chat.unfinished_reset");
+  expect(rows).toEqual([{ workspace: "busy" }, { workspace: "busy" }]);
 });

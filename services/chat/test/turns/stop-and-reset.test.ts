@@ -62,7 +62,7 @@ describe("stopping and resetting", () => {
     rig.tools.receiver.behave(() => ({}));
   });
 
-  it("[CHAT] a turn that no worker has claimed is stopped without one; a stop without effect within 10 s is an error", async () => {
+  it("[CHAT] an unclaimed turn is stopped without a worker; a stop without effect within 10 s is an error", async () => {
     await using idle = await startChatRig({ instances: [["api"]] });
     const lost = await idle.send("lost-worker", "Hi");
     await idle.pool.query("update chat.turn set status = 'running' where id = $1", [lost.id]);
@@ -101,14 +101,15 @@ describe("stopping and resetting", () => {
     expect(rig.model.calls.at(-1)?.request.messages).toMatchObject([{ role: "user", text: "Hi" }]);
   });
 
-  it("[CHAT] [CHAT-13] [CHAT-32] reset during a run ends it and those that wait, and stores no answer: senders get an error", async () => {
+  it("[CHAT] [CHAT-13] [CHAT-32] reset ends the running turn and those that wait, and stores no answer: senders get an error", async () => {
     const { chats } = clientsOf(rig);
     const calling = nextCall();
     const answers = ["Hi", "And?"].map((message) => chats.sendMessage({ chatId: "reset-running", message }));
     const call = await calling;
     const row = await eventually(async () => {
       const { rows } = await rig.pool.query(
-        "select c.id, count(*)::int as turns from chat.chat c join chat.turn t on t.chat = c.id where chat_id = 'reset-running' group by 1",
+        `select c.id, count(*)::int as turns from chat.chat c join chat.turn t on t.chat = c.id
+         where chat_id = 'reset-running' group by 1`,
       );
       return rows[0]?.turns === 2 && rows[0];
     });

@@ -85,7 +85,7 @@ async function readAnswer(
     // An answer that was cut has been paid for as well, and one whose server does not count.
     if (started && usage.inputTokens + usage.outputTokens === 0) {
       const answered = answer.html.length - streamedBefore + argsCharacters;
-      usage = { inputTokens: tokensOf(step.requestCharacters()), outputTokens: tokensOf(answered) };
+      usage = { inputTokens: estimateTokens(step.requestCharacters()), outputTokens: estimateTokens(answered) };
     }
     turn.uncounted = usage;
     turn.inputTokens += usage.inputTokens;
@@ -106,8 +106,7 @@ function charactersOf({ instructions, messages, tools }: ModelRequest): number {
   return characters;
 }
 
-/** About so many. */
-function tokensOf(characters: number): number {
+function estimateTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 

@@ -68,8 +68,8 @@ export function acceptsJson(accept: string | undefined): boolean {
   return types.some((type) => type === "application/json" || type === "application/*" || type === "*/*");
 }
 
-/** Results may be megabytes long, errors are not. */
-const MAX_ERROR_BYTES = 64 * 1024;
+/** The beginning of a result as the SDK writes it, which may be megabytes long. */
+const RESULT = Buffer.from('{"result":');
 const EVENT = /^data: ?(.*)$/m;
 
 /** A response without the frame of an event stream, in which the SDK puts the responses of the older protocol. */
@@ -93,7 +93,7 @@ function failure(status: number, code: number, message: string): ApiResponse {
 
 /** The code of an error that the SDK has responded with; undefined for anything else. */
 export function errorCodeIn(body: Buffer, status: number): ErrorCode | undefined {
-  const message = body.byteLength <= MAX_ERROR_BYTES ? parsed(body) : undefined;
+  const message = body.subarray(0, RESULT.length).equals(RESULT) ? undefined : parsed(body);
   const error = isJsonObject(message) ? message.error : undefined;
   if (isJsonObject(error)) return OF_JSON_RPC.get(Number(error.code)) ?? errorCodeOfStatus(Math.max(status, 400));
   return status < 400 ? undefined : errorCodeOfStatus(status);
