@@ -10,9 +10,12 @@ export const READ_MAX_BYTES = 4 * 1024 * 1024;
 /** Largest encoded request or response, leaving room for its frame. */
 export const MAX_MESSAGE_BYTES = READ_MAX_BYTES - 1024;
 
+/** The longest time that Node's timers can wait: with a longer one they fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** The caller's options for one call. */
 export type CallOptions = {
-  /** Milliseconds that the caller is willing to wait, kept with a precision of about 50 ms. */
+  /** Milliseconds that the caller is willing to wait. */
   readonly timeoutMs: number;
   /** Aborting it cancels the call: the promise rejects immediately and the handler's signal aborts. */
   readonly signal?: AbortSignal | undefined;
@@ -38,7 +41,7 @@ export type Call<I, O> = (request: I, options: CallOptions) => Promise<O>;
 /** What a handler knows about the call that it serves. */
 export type CallContext = {
   /**
-   * Aborts when the caller cancels the call, when the deadline has passed and when the stream is lost.
+   * Aborts when the caller cancels the call, as it does when its time is up, and when the stream is lost.
    */
   readonly signal: AbortSignal;
   /** The service that calls. */

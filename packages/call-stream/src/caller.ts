@@ -1,12 +1,22 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import { currentTrace } from "@toolgate/telemetry/trace";
-import { type CallOptions, callerGone, deadlineExceeded, neverSentError } from "./call.ts";
+import { type CallOptions, callerGone, deadlineExceeded, MAX_TIMER_MS, neverSentError } from "./call.ts";
+
+const NOTHING = new Uint8Array(0);
+
+/** What a call tells its client. */
+interface CallerEvents<O> {
+  /** The call no longer keeps these bytes of its request: they were sent, or the call has ended. */
+  onReleased(bytes: number): void;
+  /** The call has its reply, or has failed. */
+  onEnd(caller: StreamCaller<O>): void;
+}
 
 /** The waiting side of one call, whose request has been given to a stream or waits for one. */
 export class StreamCaller<O> {
-  readonly request: Uint8Array;
-  readonly deadlineMs: number;
+  /** Empty once it was sent, or the call has ended. */
+  request: Uint8Array;
   readonly requestId = currentRequestId();
   readonly trace = currentTrace();
   readonly reply = Promise.withResolvers<O>();
@@ -19,16 +29,22 @@ export class StreamCaller<O> {
   readonly #timer: NodeJS.Timeout;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = () => this.abandon(callerGone());
-  readonly #onEnd: (caller: StreamCaller<O>) => void;
+  readonly #events: CallerEvents<O>;
 
-  /** `onEnd`: the call has its reply, or has failed. */
-  constructor(request: Uint8Array, { signal, timeoutMs }: CallOptions, onEnd: (caller: StreamCaller<O>) => void) {
+  constructor(request: Uint8Array, { signal, timeoutMs }: CallOptions, events: CallerEvents<O>) {
     this.request = request;
-    this.deadlineMs = performance.now() + timeoutMs;
-    this.#timer = setTimeout(() => this.abandon(deadlineExceeded()), timeoutMs);
+    this.#timer = setTimeout(() => this.abandon(deadlineExceeded()), Math.min(timeoutMs, MAX_TIMER_MS));
     this.#signal = signal;
     this.#signal?.addEventListener("abort", this.#onAbort);
-    this.#onEnd = onEnd;
+    this.#events = events;
+  }
+
+  /** The request, which the transport gets now. */
+  takeRequest(): Uint8Array {
+    const { request } = this;
+    this.isSent = true;
+    this.#release();
+    return request;
   }
 
   succeed(value: O): void {
@@ -58,6 +74,12 @@ export class StreamCaller<O> {
   #end(): void {
     clearTimeout(this.#timer);
     this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#onEnd(this);
+    this.#release();
+    this.#events.onEnd(this);
+  }
+
+  #release(): void {
+    this.#events.onReleased(this.request.byteLength);
+    this.request = NOTHING;
   }
 }

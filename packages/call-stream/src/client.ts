@@ -24,6 +24,8 @@ interface CallStreamOptions<I extends DescMessage, O extends DescMessage>
 }
 
 const MAX_WAIT_MS = 10_000;
+/** Requests of one client that wait for a stream or for a slow server. */
+const MAX_UNSENT_REQUEST_BYTES = 64 * 1024 * 1024;
 
 /** Disposing it fails the open calls with `unavailable`, ends the streams and closes their connections. */
 export type CallStream<I, O> = AsyncDisposable & { readonly call: Call<I, O> };
@@ -42,6 +44,7 @@ export function createCallStream<I extends DescMessage, O extends DescMessage>(
   const open = new Set<Caller>();
   /** Calls that no stream has, in the order of their arrival. */
   const waiting = new Set<Caller>();
+  let unsentBytes = 0;
   let closed: Promise<void> | undefined;
   const pool = new StreamPool({
     ...streams,
@@ -53,20 +56,38 @@ export function createCallStream<I extends DescMessage, O extends DescMessage>(
   });
   const inFlight = callStreamInFlight.observe(() => [[open.size, { rpc: pool.rpc }]]);
 
-  function forget(caller: Caller): void {
-    open.delete(caller);
-    waiting.delete(caller);
+  const events = {
+    onReleased(bytes: number) {
+      unsentBytes -= bytes;
+    },
+    onEnd(caller: Caller) {
+      open.delete(caller);
+      waiting.delete(caller);
+    },
+  };
+
+  function refusal(callOptions: CallOptions): ConnectError | undefined {
+    if (closed) return neverSentError("the client is closed", Code.Unavailable);
+    if (unsentBytes > MAX_UNSENT_REQUEST_BYTES) {
+      return neverSentError("too many requests wait to be sent", Code.ResourceExhausted);
+    }
+    return refusalOf(callOptions, open.size, maxInFlight);
   }
 
   function call(request: MessageShape<I>, callOptions: CallOptions): Promise<MessageShape<O>> {
-    if (closed) return Promise.reject(neverSentError("the client is closed", Code.Unavailable));
-    const refusal = refusalOf(callOptions, open.size, maxInFlight);
-    if (refusal) return Promise.reject(refusal);
-    const bytes = toBinary(method.input, request);
+    const refused = refusal(callOptions);
+    if (refused) return Promise.reject(refused);
+    let bytes: Uint8Array;
+    try {
+      bytes = toBinary(method.input, request);
+    } catch (error) {
+      return Promise.reject(neverSentError("the request cannot be encoded", Code.Internal, error));
+    }
     if (bytes.byteLength > MAX_MESSAGE_BYTES) {
       return Promise.reject(neverSentError("the request is too large", Code.ResourceExhausted));
     }
-    const caller: Caller = new StreamCaller(bytes, callOptions, forget);
+    const caller: Caller = new StreamCaller(bytes, callOptions, events);
+    unsentBytes += bytes.byteLength;
     open.add(caller);
     const stream = pool.choose();
     if (stream) stream.send(caller);

@@ -6,6 +6,7 @@ import {
   DEFAULT_MAX_IN_FLIGHT,
   deadlineExceeded,
   type ErrorListener,
+  MAX_TIMER_MS,
   publicError,
   refusalOf,
 } from "./call.ts";
@@ -43,7 +44,7 @@ export function directCall<I, O>(
     };
     const cancel = () => abandon(callerGone());
     signal?.addEventListener("abort", cancel);
-    const timer = setTimeout(() => abandon(deadlineExceeded()), timeoutMs);
+    const timer = setTimeout(() => abandon(deadlineExceeded()), Math.min(timeoutMs, MAX_TIMER_MS));
     running += 1;
     const context = {
       caller,

@@ -46,8 +46,9 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   #isGoingAway = false;
   /** Calls whose callers wait for a reply. */
   readonly #open = new Map<number, AbortController>();
-  /** Handlers that have not returned, including those of expired or cancelled calls. */
+  /** Handlers that have not returned, including those of cancelled calls. */
   #running = 0;
+  /** The client sends no more calls, or the grace of the drain is over: later ones are refused. */
   #hasAllCalls = false;
   #graceTimer: NodeJS.Timeout | undefined;
 
@@ -89,13 +90,20 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   }
 
   #begin({ id, request }: CallBatch["calls"][number]): void {
-    if (this.#running >= this.#options.maxInFlight) {
-      this.#refuse(id, new ConnectError("too many calls in flight", Code.ResourceExhausted));
+    const refusal = this.#refusal();
+    if (refusal) {
+      this.#refuse(id, refusal);
       return;
     }
     const gone = new AbortController();
     this.#open.set(id, gone);
     void this.#run(id, gone, request);
+  }
+
+  #refusal(): ConnectError | undefined {
+    if (this.#hasAllCalls) return new ConnectError("the server is draining", Code.Unavailable);
+    if (this.#running < this.#options.maxInFlight) return undefined;
+    return new ConnectError("too many calls in flight", Code.ResourceExhausted);
   }
 
   /** Never rejects: every failure becomes a reply. */

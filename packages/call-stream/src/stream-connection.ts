@@ -127,16 +127,14 @@ export class StreamConnection<O> {
   }
 
   #take(): CallBatch | undefined {
-    const nowMs = performance.now();
     // Calls that ended meanwhile are not sent.
     this.#unsent = this.#unsent.filter(({ id }) => this.#open.has(id));
     const callers = takeFrames(this.#unsent, ({ request }) => request.byteLength);
     if (this.#unsent.length > 0) this.#batches.announce();
     const calls = callers.map((caller): CallBatch["calls"][number] => {
-      caller.isSent = true;
-      const { id, request, requestId, trace, deadlineMs } = caller;
-      const timeoutMs = Math.max(1, Math.ceil(deadlineMs - nowMs));
-      return { $typeName: "toolgate.call_stream.v1.Call", id, request, timeoutMs, requestId, ...trace };
+      const { id, requestId, trace } = caller;
+      const request = caller.takeRequest();
+      return { $typeName: "toolgate.call_stream.v1.Call", id, request, timeoutMs: 0, requestId, ...trace };
     });
     const cancelled = this.#cancelled;
     this.#cancelled = [];

@@ -1,4 +1,4 @@
-import { ConnectError, type Transport } from "@connectrpc/connect";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { callStreamsLost, callStreamsOpened } from "@toolgate/telemetry/instruments";
 import type { ErrorListener } from "./call.ts";
 import { StreamConnection, type StreamMethod } from "./stream-connection.ts";
@@ -17,7 +17,7 @@ export interface StreamPoolOptions<O> {
   readonly onUp: () => void;
   /** Why there is no stream any more, once for each reason, or a lookup of the addresses failed. The pool tries again. */
   readonly onError: ErrorListener;
-  /** Time between two lookups while nothing is missing. */
+  /** Time between two lookups, and the longest that one may take. A stream that ends starts one too. */
   readonly lookEveryMs?: number;
 }
 
@@ -48,7 +48,8 @@ export class StreamPool<O> {
   /** Those that run, also without taking calls. */
   readonly #running = new Map<StreamConnection<O>, Promise<void>>();
   #ready: StreamConnection<O>[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  #lookTimer: NodeJS.Timeout | undefined;
+  #isLooking = false;
   #isClosed = false;
 
   constructor(options: StreamPoolOptions<O>) {
@@ -69,7 +70,7 @@ export class StreamPool<O> {
   /** Ends all streams: cleanly, or after 500 ms by force. Calls that are still open fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#lookTimer);
     for (const connection of this.#running.keys()) connection.leave();
     const forceEnd = setTimeout(() => {
       for (const connection of this.#running.keys()) connection.abort("the client is closed");
@@ -78,40 +79,62 @@ export class StreamPool<O> {
     clearTimeout(forceEnd);
   }
 
-  /** Looks the addresses up, opens the streams that are missing, and leaves those whose address is gone. */
+  /** Looks the addresses up, opens streams to the new ones, and leaves those that are gone. Keeps all if it fails. */
   async #look(): Promise<void> {
-    clearTimeout(this.#timer);
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    clearTimeout(this.#lookTimer);
+    const { addresses: lookUp, lookEveryMs = LOOK_EVERY_MS, onError } = this.#options;
     try {
-      const addresses = new Set(await this.#options.addresses());
-      if (this.#isClosed) return;
-      for (const address of addresses) this.#openMissing(address);
-      for (const [address, { connection }] of this.#links) {
-        if (addresses.has(address)) continue;
-        this.#links.delete(address);
-        connection?.leave();
-      }
+      const addresses = new Set(await inTime(lookUp, lookEveryMs));
+      if (!this.#isClosed) this.#follow(addresses);
     } catch (error) {
-      this.#options.onError(error);
+      if (!this.#isClosed) onError(error);
     }
-    if (!this.#isClosed) this.#lookAfter(this.#options.lookEveryMs ?? LOOK_EVERY_MS);
+    this.#isLooking = false;
+    if (!this.#isClosed) this.#lookTimer = setTimeout(() => void this.#look(), lookEveryMs);
   }
 
-  #lookAfter(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(), ms);
+  #follow(addresses: ReadonlySet<string>): void {
+    for (const [address, { connection }] of this.#links) {
+      if (addresses.has(address)) continue;
+      this.#links.delete(address);
+      connection?.leave();
+    }
+    for (const address of addresses) {
+      if (this.#links.has(address)) continue;
+      const link = { sinceMs: performance.now(), hasBeenUp: false };
+      this.#links.set(address, link);
+      this.#open(address, link);
+    }
   }
 
-  #openMissing(address: string): void {
-    const link = this.#links.get(address) ?? { sinceMs: performance.now(), hasBeenUp: false };
-    this.#links.set(address, link);
-    if (link.connection) return;
+  /** Opens the next stream after this time, and looks the addresses up. Neither waits for the other. */
+  #openLater(address: string, link: Link<O>, afterMs: number): void {
+    const open = () => {
+      if (this.#isClosed || this.#links.get(address) !== link) return;
+      this.#open(address, link);
+      void this.#look();
+    };
+    setTimeout(open, afterMs).unref();
+  }
+
+  #open(address: string, link: Link<O>): void {
     const { streamMethod, decode } = this.#options;
     const openedMs = performance.now();
+    let transport: Transport & Disposable;
+    try {
+      transport = this.#options.transportFor(address);
+    } catch (error) {
+      this.#report(address, link, ConnectError.from(error));
+      this.#openLater(address, link, RETRY_AFTER_MS);
+      return;
+    }
     const connection: StreamConnection<O> = new StreamConnection({
       streamMethod,
       decode,
+      transport,
       rpc: this.rpc,
-      transport: this.#options.transportFor(address),
       onUp: () => {
         callStreamsOpened.add(1, { rpc: this.rpc });
         link.hasBeenUp = true;
@@ -124,7 +147,7 @@ export class StreamPool<O> {
         this.#ready = this.#ready.filter((ready) => ready !== connection);
         // The server may only want another stream: then no call should wait for it.
         const hasLasted = performance.now() - openedMs > RETRY_AFTER_MS;
-        if (!this.#isClosed) this.#lookAfter(hasLasted ? 0 : RETRY_AFTER_MS);
+        this.#openLater(address, link, hasLasted ? 0 : RETRY_AFTER_MS);
       },
     });
     link.connection = connection;
@@ -138,9 +161,22 @@ export class StreamPool<O> {
     callStreamsLost.add(1, { rpc: this.rpc });
     const isStarting = !link.hasBeenUp && performance.now() - link.sinceMs < START_MS;
     if (isStarting && error.rawMessage.includes("ECONNREFUSED")) return;
+    this.#report(address, link, error);
+  }
+
+  #report(address: string, link: Link<O>, error: ConnectError): void {
     if (link.reported === error.rawMessage) return;
     link.reported = error.rawMessage;
     const message = `call stream to ${address}: ${error.rawMessage}`;
     this.#options.onError(new ConnectError(message, error.code, undefined, undefined, error));
   }
+}
+
+/** Rejects when the lookup has not ended within this time. */
+async function inTime(lookUp: AddressResolver, limitMs: number): Promise<readonly string[]> {
+  const found = lookUp();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(new ConnectError("the lookup of the servers takes too long", Code.DeadlineExceeded));
+  const timer = setTimeout(giveUp, limitMs);
+  return Promise.race([found, late]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,5 @@
 import { getEventListeners } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import { create, equals } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { VerifyRequest, VerifyResponse } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
@@ -122,6 +123,15 @@ function cancellation(open: OpenSubject): void {
     expect([gone.code, neverSent(gone)]).toEqual([Code.Canceled, true]);
     await subject.call(ask("last"), { timeoutMs: LONG_MS });
     expect(runs).toBe(1);
+  });
+
+  test("a call may have more time than a timer can wait", async () => {
+    await using subject = await open(async ({ tool }) => {
+      await delay(SHORT_MS);
+      return responseTo(tool);
+    });
+    for (const timeoutMs of [2 ** 31, Number.POSITIVE_INFINITY])
+      expect((await subject.call(ask("t"), { timeoutMs })).key?.keyName).toBe("t");
   });
 
   test("a settled call leaves no listener on the caller's signal", async () => {

@@ -87,6 +87,58 @@ test("a failed lookup is reported, and the known addresses are kept", async () =
   expect((await client.call(ask("u"), { timeoutMs: LONG_MS })).key?.keyName).toBe("u");
 });
 
+test.each<[string, () => Promise<string[]>]>([
+  ["fails", () => Promise.reject(new Error("no such name"))],
+  ["does not answer", () => new Promise(() => undefined)],
+])("streams that end are opened again while the lookup of addresses %s", async (_, lookUp) => {
+  const reported: string[] = [];
+  let lookups = 0;
+  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool), { limits: { maxAgeMs: 700 } });
+  const resolver = () => {
+    lookups += 1;
+    return lookups === 1 ? [server.address] : lookUp();
+  };
+  const onError = (error: unknown) => void reported.push(String(error));
+  await using client = verifyClient(resolver, { lookEveryMs: 15_000, onError });
+  for (let streams = 1; streams <= 3; streams += 1) {
+    await eventually(() => server.opened() === streams);
+    expect((await client.call(ask("t"), { timeoutMs: LONG_MS })).key?.keyName).toBe("t");
+  }
+  expect(lookups).toBeGreaterThan(1);
+  expect(reported.filter((error) => error.includes("takes too long"))).toEqual([]);
+});
+
+test("a lookup that takes too long is reported, and tried again", async () => {
+  const reported: string[] = [];
+  let lookups = 0;
+  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
+  const resolver = () => {
+    lookups += 1;
+    return lookups === 1 ? new Promise<never>(() => undefined) : [server.address];
+  };
+  await using client = verifyClient(resolver, { onError: (error) => void reported.push(String(error)) });
+  expect((await client.call(ask("t"), { timeoutMs: LONG_MS })).key?.keyName).toBe("t");
+  expect(reported).toEqual([expect.stringContaining("the lookup of the servers takes too long")]);
+});
+
+test("a stream that ends at once is opened again every 500 ms", async () => {
+  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool), { limits: { maxAgeMs: 0 } });
+  await using _client = verifyClient(() => [server.address]);
+  const begunMs = performance.now();
+  await eventually(() => server.opened() === 4);
+  expect(performance.now() - begunMs).toBeGreaterThan(3 * 490);
+});
+
+test("an address to which no transport can be made is reported once, and the others are used", async () => {
+  const reported: string[] = [];
+  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
+  await using client = verifyClient(() => ["no address", server.address], {
+    onError: (error) => void reported.push(`${error}`),
+  });
+  expect((await client.call(ask("t"), { timeoutMs: LONG_MS })).key?.keyName).toBe("t");
+  expect(reported).toEqual([expect.stringContaining("call stream to no address: ")]);
+});
+
 test("a closed client fails its open calls, takes no more, and aborts the handlers", async () => {
   let signal: AbortSignal | undefined;
   await using server = await startVerifyServer((_, context) => {

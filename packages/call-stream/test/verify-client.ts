@@ -8,7 +8,7 @@ import type { AddressResolver } from "../src/stream-pool.ts";
 import { streamTransport } from "../src/transport.ts";
 
 type VerifyClientOptions = Partial<
-  Pick<Parameters<typeof createCallStream>[0], "maxInFlight" | "maxWaitMs" | "onError">
+  Pick<Parameters<typeof createCallStream>[0], "lookEveryMs" | "maxInFlight" | "maxWaitMs" | "onError">
 >;
 
 export function verifyClient(

@@ -29,8 +29,11 @@ export async function clusterFolder(wanted: string, account: Account | undefined
   await mkdir(dirname(wanted), { recursive: true });
   const folder = await makeFolder(wanted, account);
   if (!account || (await canUse(account, folder))) return folder;
+  const unreachable = new Error(`the user ${account.name}, who runs PostgreSQL, cannot reach ${folder}`);
+  // Of a link, `folder` is its target, which is not ours to remove.
+  if ((await lstat(wanted)).isSymbolicLink()) throw unreachable;
   await rmdir(folder).catch(() => {
-    throw new Error(`the user ${account.name}, who runs PostgreSQL, cannot reach ${folder}`);
+    throw unreachable;
   });
   const elsewhere = join(fallbackRoot, await fallbackName(wanted));
   await putAside(elsewhere);
@@ -87,14 +90,12 @@ export async function refuseForeignLink(wanted: string): Promise<void> {
   if (link === undefined) return;
   const target = resolve(dirname(wanted), link);
   await access(target).catch(() => {
-    throw new Error(
-      `${wanted} leads to ${target}, which does not exist: put that folder back, or remove the link to begin with an empty database`,
-    );
+    throw new Error(`${wanted} leads to ${target}, which is gone: put it back, or remove the link to begin empty`);
   });
   // A user may have chosen another name.
   const name = basename(target);
   if (!name.startsWith(FALLBACK_PREFIX) || name === (await fallbackName(wanted))) return;
   throw new Error(
-    `${wanted} leads to ${target}, the database of another data folder: remove the link to begin with an empty database, or, when the data folder was moved, move it back`,
+    `${wanted} leads to ${target}, the database of another data folder: move this one back, or remove the link`,
   );
 }

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readlink, realpath, rm, stat } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readlink, realpath, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { describe, expect, test } from "vitest";
@@ -47,7 +47,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     const copy = `${folder.dataDir}-copy`;
     await cp(folder.dataDir, copy, { recursive: true, verbatimSymlinks: true });
     const link = join(copy, "postgres");
-    const refusal = `${link} leads to ${await readlink(link)}, the database of another data folder: remove the link`;
+    const refusal = `${link} leads to ${await readlink(link)}, the database of another data folder: move this one back, or remove the link`;
     await expect(startServers({ ...folder.settings, dataDir: copy })).rejects.toThrow(refusal);
     await expect(removeDataFolder(copy)).rejects.toThrow(refusal);
     expect(await read(server)).toBe("mine");
@@ -59,13 +59,23 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     expect(await read(server)).toBe("mine");
   });
 
+  test("is left alone when it is the target of a link of its owner", async () => {
+    await using folder = await unreachable();
+    const target = `${folder.dataDir}-elsewhere`;
+    await mkdir(target);
+    await mkdir(folder.dataDir);
+    await symlink(target, folder.link);
+    await expect(startServers(folder.settings)).rejects.toThrow(`who runs PostgreSQL, cannot reach ${target}`);
+    expect(await readdir(target)).toEqual([]);
+  });
+
   test("does not silently start with an empty database when its database is not there", async () => {
     await using folder = await unreachable();
     const first = await startServers(folder.settings);
     await first.stop();
     const target = await readlink(folder.link);
     await rm(target, { recursive: true });
-    const refusal = `${folder.link} leads to ${target}, which does not exist: put that folder back, or remove the link`;
+    const refusal = `${folder.link} leads to ${target}, which is gone: put it back, or remove the link`;
     await expect(startServers(folder.settings)).rejects.toThrow(refusal);
     await expect(removeDataFolder(folder.dataDir)).rejects.toThrow(refusal);
     await rm(folder.link);

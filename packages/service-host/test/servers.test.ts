@@ -1,11 +1,19 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { expect, test } from "vitest";
 import { SERVICE_TOKEN_HEADER } from "../src/identity/service-token.ts";
 import { startOpsServer } from "../src/process/ops-server.ts";
 import { createReadiness } from "../src/process/readiness.ts";
 import { rpcRig, TOKEN, transportTo } from "./rpc-rig.ts";
+
+/** The frame of a message without fields. */
+const EMPTY_MESSAGE = "\0".repeat(5);
+/** Calls that do not end are cut after 20 s. */
+const SOON_MS = 10_000;
 
 async function opsRig(ready: () => Promise<void>) {
   const metrics = { scrape: async () => "things_total 3\n" };
@@ -54,6 +62,37 @@ test("the same port speaks gRPC and Connect over h2c", async () => {
   const overConnect = createClient(SessionService, connect);
   const headers = { [SERVICE_TOKEN_HEADER]: TOKEN };
   expect(await overConnect.login({}, { headers })).toEqual(await overGrpc.login({}));
+});
+
+test("streams that no service has opened, and whose callers never end them, do not delay the shutdown", async () => {
+  const rig = await rpcRig((router) => {
+    router.service(SessionService, { login: () => ({ token: "s" }) });
+    router.service(VerifyService, {
+      async *verifyCalls() {
+        yield {};
+      },
+    });
+  });
+  const session = connect(rig.baseUrl).on("error", () => {});
+  await once(session, "connect");
+  const begin = (path: string, token = "", body = "") => {
+    const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc" };
+    const stream = session.request({ ...headers, ...(token && { [SERVICE_TOKEN_HEADER]: token }) });
+    stream.on("error", () => {}).resume();
+    if (body) stream.write(body);
+  };
+  const [calls, watch] = ["/toolgate.key_auth.v1.VerifyService/VerifyCalls", "/grpc.health.v1.Health/Watch"];
+  begin(calls, "", EMPTY_MESSAGE);
+  begin(calls, "wrong");
+  begin("/toolgate.key_auth.v1.SessionService/Login");
+  begin(watch, "", EMPTY_MESSAGE);
+  begin(watch);
+  begin("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo");
+  await new Promise<void>((resolve, reject) => session.ping((error) => (error ? reject(error) : resolve())));
+  const before = performance.now();
+  await rig[Symbol.asyncDispose]();
+  expect(performance.now() - before).toBeLessThan(SOON_MS);
+  session.destroy();
 });
 
 test("a message over the limit is refused, not read", async () => {

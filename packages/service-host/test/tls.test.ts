@@ -52,6 +52,17 @@ test("a server refuses clients without a certificate, with one of another author
   expect(await admitted(port, own)).toBe(true);
 });
 
+test("a server logs why it refused a client, at most every 10 s, and nothing of a mere connection", async () => {
+  await using tls = await tlsOf(own);
+  await using server = await secureServer(tls);
+  await new Promise((resolve) => connectTcp(server.port, "127.0.0.1").on("close", resolve).end());
+  const expired = await authority.issue({ days: -1 });
+  for (let attempt = 0; attempt < 3; attempt += 1) expect(await admitted(server.port, expired)).toBe(false);
+  const refusals = () => tls.entries.filter(({ level }) => level === "warn");
+  await eventually(() => refusals().length > 0);
+  expect(refusals()).toMatchObject([{ reason: "CERT_HAS_EXPIRED" }]);
+});
+
 test("a client refuses servers of another authority or with another name", async () => {
   await using tls = await tlsOf(own);
   const strangers = {

@@ -36,6 +36,8 @@ interface ToolRunnerStandIn {
   /** The names of each CheckTools call so far. */
   checked: string[][];
   down: boolean;
+  /** It takes calls and never responds. */
+  hangs: boolean;
 }
 
 export interface RunningKeyAuth extends AsyncDisposable {
@@ -118,6 +120,7 @@ export async function runKeyAuth({
     ]),
     checked: [],
     down: false,
+    hangs: false,
   };
   const toolRunnerTransport = standInTransport(toolRunner);
   const peers: Peers = {
@@ -177,9 +180,10 @@ function standInTransport(standIn: ToolRunnerStandIn) {
   };
   return createRouterTransport((router) =>
     router.service(ToolService, {
-      checkTools({ names }) {
+      async checkTools({ names }) {
         refuseWhileDown();
         standIn.checked.push(names);
+        if (standIn.hangs) await new Promise(() => {});
         const callable = (name: string) => {
           const tool = standIn.tools.get(name);
           return tool?.released && !tool.async;

@@ -55,7 +55,7 @@ export declare type Call = Message<"toolgate.call_stream.v1.Call"> & {
   request: Uint8Array;
 
   /**
-   * Milliseconds that the caller is willing to wait; after that the client cancels the call.
+   * Not used: a client cancels the calls whose time is up.
    *
    * @generated from field: uint32 timeout_ms = 3;
    */

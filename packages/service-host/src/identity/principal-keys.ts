@@ -3,8 +3,7 @@ import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { JSONWebKeySet } from "jose";
 import type { Peers } from "../peers.ts";
 
-/** Longer than it takes to notice a dead connection. */
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 3_000;
 
 /** Loads key-auth's public keys from key-auth. */
 export function principalKeysOf(peers: Pick<Peers, "transport">): () => Promise<JSONWebKeySet> {

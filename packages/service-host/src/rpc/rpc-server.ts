@@ -1,4 +1,10 @@
-import { createSecureServer, createServer, type ServerHttp2Session } from "node:http2";
+import {
+  constants,
+  createSecureServer,
+  createServer,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -8,6 +14,7 @@ import { ServerReflection } from "@toolgate/gen/grpc/reflection/v1/reflection_pb
 import { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
 import { type Authentication, assertAccessDeclared } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
+import { SERVICE_TOKEN_HEADER } from "../identity/service-token.ts";
 import type { Logger } from "../logger.ts";
 import { listen } from "../process/listen.ts";
 import type { Readiness } from "../process/readiness.ts";
@@ -34,6 +41,8 @@ interface RpcServer extends AsyncDisposable {
 
 /** Longer than any unary call may take. A service with longer work waits for it before it closes the server. */
 const CLOSE_WITHIN_MS = 20_000;
+/** Time for the end of health checks and reflection. */
+const CUT_STRANGERS_AFTER_MS = 1_000;
 const HTTP2_OPTIONS = {
   // A gateway has a stream for each of its clients' streams, all on one connection.
   settings: { maxConcurrentStreams: MAX_STREAMS },
@@ -41,9 +50,9 @@ const HTTP2_OPTIONS = {
 };
 
 /**
- * Serves a service's RPCs as gRPC, gRPC-web and Connect over HTTP/2; with `tls` encrypted, and only to clients that show a
- * certificate too. Throws when an RPC declares no access. Disposing refuses new connections, ends the streams of health
- * checks and reflection, and waits up to 20 s for open calls, then cuts them.
+ * Serves a service's RPCs as gRPC, gRPC-web and Connect over HTTP/2; with `tls` encrypted, and only to clients that show
+ * a certificate too. Throws when an RPC declares no access. Disposing refuses new connections, ends the streams of health
+ * checks and reflection, cuts what no service has called after 1 s, waits up to 20 s for open calls, then cuts them.
  */
 export async function startRpcServer({
   routes,
@@ -74,6 +83,19 @@ export async function startRpcServer({
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });
+  /** Those without the token of a service. */
+  const strangers = new Set<ServerHttp2Stream>();
+  const forget = (stream: ServerHttp2Stream) => void strangers.delete(stream);
+  server.on("stream", (stream, { [SERVICE_TOKEN_HEADER]: token }) => {
+    if (typeof token === "string" && authentication.callers.known(token)) return;
+    strangers.add(stream);
+    stream.on("close", () => forget(stream));
+    if (typeof token === "string")
+      authentication.callers.read(token).then(
+        () => forget(stream),
+        () => {},
+      );
+  });
   const bound = await listen(server, host, port);
   return {
     port: bound,
@@ -81,10 +103,14 @@ export async function startRpcServer({
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       closing.abort();
       for (const session of sessions) session.close();
+      const cutStrangers = setTimeout(() => {
+        for (const stream of strangers) stream.close(constants.NGHTTP2_CANCEL);
+      }, CUT_STRANGERS_AFTER_MS);
       const cut = setTimeout(() => {
         for (const session of sessions) session.destroy();
       }, CLOSE_WITHIN_MS);
       await closed;
+      clearTimeout(cutStrangers);
       clearTimeout(cut);
     },
   };

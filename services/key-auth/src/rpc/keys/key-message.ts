@@ -9,7 +9,7 @@ import { countCalls } from "../../store/usage.ts";
 
 interface KeyFacts {
   callsLast24h: number;
-  /** The key's tools that it can call; undefined when tool-runner did not respond. */
+  /** The key's tools that it can call; undefined when tool-runner was not asked or did not respond. */
   available: ReadonlySet<string> | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function keyMessageOf(context: Context, row: KeyRow): Promise<Key> 
 }
 
 /** [KEY-11] By key id; keys without calls are missing. */
-function callsLast24h({ pool, now }: Context, keyIds: string[]): Promise<Map<string, number>> {
+export function callsLast24h({ pool, now }: Context, keyIds: string[]): Promise<Map<string, number>> {
   return countCalls(pool, keyIds, countPlan(new Date(now().getTime() - DAY_MS)));
 }
 

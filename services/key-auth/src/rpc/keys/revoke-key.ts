@@ -9,7 +9,7 @@ import { epochScope } from "../../domain/key.ts";
 import { type KeyRow, lockKey, setRevoked } from "../../store/keys.ts";
 import { findLastAdmittedCall } from "../../store/usage.ts";
 import { noSuchKey } from "../errors.ts";
-import { keyMessageOf } from "./key-message.ts";
+import { callsLast24h, keyMessage } from "./key-message.ts";
 import { auditKey } from "./record-change.ts";
 
 /** [KEY-20] A second revocation keeps the time of the first. */
@@ -25,7 +25,9 @@ export const revokeKey: Handler<Context, typeof KeyService.method.revokeKey> = a
     return after;
   });
   await announceChange(context.epochs, epochScope(row.id));
-  const [key, lastAcceptedAt] = await Promise.all([keyMessageOf(context, row), lastAccepted(context, row)]);
+  const [calls, lastAcceptedAt] = await Promise.all([callsLast24h(context, [row.id]), lastAccepted(context, row)]);
+  // Does not check the key's tools: a revocation must not depend on tool-runner.
+  const key = keyMessage(row, { callsLast24h: calls.get(row.id) ?? 0, available: undefined }, context.now());
   return lastAcceptedAt ? { key, lastAcceptedAt: timestampOf(lastAcceptedAt) } : { key };
 };
 

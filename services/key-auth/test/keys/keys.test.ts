@@ -1,8 +1,8 @@
 import { Code } from "@connectrpc/connect";
 import { KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MAX_KEYS } from "../src/store/keys.ts";
-import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { MAX_KEYS } from "../../src/store/keys.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth, untilBlocked } from "../running-key-auth.ts";
 import { tablesContaining } from "./stored-secrets.ts";
 
 let keyAuth: RunningKeyAuth;
@@ -57,6 +57,22 @@ test("[KEY-14] [KEY-15] [KEY-16] secrets start with svc_live_, are in one respon
   expect(await tablesContaining(keyAuth.pool, [secret, rotated])).toEqual([]);
 });
 
+test("all that the response to an edit shows is read before the edit, because the response must not fail after it", async () => {
+  const { keyId } = await keyAuth.newKey({ tools: ["echo"] });
+  const locker = await keyAuth.pool.connect();
+  await locker.query("begin");
+  await locker.query("select 1 from key_auth.keys where id = $1 for update", [keyId]);
+  keyAuth.toolRunner.checked.length = 0;
+  const edited = keyAuth.keys().updateKey({ keyId, name: "renamed" }, keyAuth.as("manager"));
+  await untilBlocked(keyAuth.pool);
+  expect(keyAuth.toolRunner.checked).toEqual([["echo"]]);
+  keyAuth.toolRunner.checked.length = 0;
+  await locker.query("commit");
+  locker.release();
+  expect((await edited).key?.name).toBe("renamed");
+  expect(keyAuth.toolRunner.checked).toEqual([]);
+});
+
 test("[KEY-2] a tool that is not released cannot be added to a key, but may stay in its list", async () => {
   await expect(keyAuth.newKey({ tools: ["echo", "nowhere"] })).rejects.toThrow("nowhere");
   const { keyId } = await keyAuth.newKey({ tools: ["echo"] });
@@ -66,7 +82,7 @@ test("[KEY-2] a tool that is not released cannot be added to a key, but may stay
   expect(edited.key?.tools).toEqual(["gone", "lookup"]);
 });
 
-test("[MGMT-9] [MGMT-10] [MGMT-11] name, tools and limit are changed one by one; of two edits of a version only the first is saved, and the other learns by whom", async () => {
+test("[MGMT-9] [MGMT-10] [MGMT-11] fields are changed one by one; of two edits of a version the first is saved", async () => {
   const { keyId, key: opened } = await keyAuth.newKey({ name: "first", tools: ["echo"], limit: 7 });
   expect(opened).toMatchObject({ version: 1, savedBy: "manager@example.test" });
   const edit = (request: object, role: "manager" | "admin" = "manager") =>
@@ -86,7 +102,7 @@ test("[MGMT-9] [MGMT-10] [MGMT-11] name, tools and limit are changed one by one;
   expect(await shown(keyId)).toMatchObject(last);
 });
 
-test("[KEY-6] [KEY-8] [KEY-23] [MGMT-12] [ERR-8] a key is refused once its expiry, a date or a time, has passed, until it is moved or cleared", async () => {
+test("[KEY-6] [KEY-8] [KEY-23] [MGMT-12] [ERR-8] a key is refused from its expiry on, until that is moved or cleared", async () => {
   const {
     keyId,
     key: created,
@@ -110,7 +126,7 @@ test("[KEY-6] [KEY-8] [KEY-23] [MGMT-12] [ERR-8] a key is refused once its expir
   expect(await keyAuth.verify(secret)).toBeDefined();
 });
 
-test("[KEY-20] [KEY-21] [KEY-22] [MGMT-13] a revoked key is refused from the next call on, can be revoked again, stays in the list and cannot be edited", async () => {
+test("[KEY-20] [KEY-21] [KEY-22] [MGMT-13] a revoked key is refused at once, stays in the list and cannot be edited", async () => {
   const { keyId, secret } = await keyAuth.newKey();
   expect(await keyAuth.verify(secret)).toBeDefined();
   const first = await keyAuth.keys().revokeKey({ keyId }, keyAuth.as("manager"));

@@ -3,9 +3,9 @@ import { Code } from "@connectrpc/connect";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createLoginThrottle, MAX_FAILURES } from "../src/login/throttle.ts";
-import { countedForLogin } from "../src/rpc/sessions/check-password.ts";
-import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { createLoginThrottle, MAX_FAILURES } from "../../src/login/throttle.ts";
+import { countedForLogin } from "../../src/rpc/sessions/check-password.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "../running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
 beforeAll(async () => {

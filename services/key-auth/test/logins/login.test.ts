@@ -14,9 +14,9 @@ import {
   SignJWT,
 } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { maintainSigningKeys } from "../src/login/signing-keys.ts";
-import { MAX_FAILURES } from "../src/login/throttle.ts";
-import { codeOf, newUser, type RunningKeyAuth, runKeyAuth, type User, untilBlocked } from "./running-key-auth.ts";
+import { maintainSigningKeys } from "../../src/login/signing-keys.ts";
+import { MAX_FAILURES } from "../../src/login/throttle.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth, type User, untilBlocked } from "../running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
 let now = Date.now();

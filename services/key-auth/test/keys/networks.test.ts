@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { codeOf, type RunningKeyAuth, runKeyAuth } from "../running-key-auth.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:10Z");
 

@@ -3,7 +3,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { testRedis } from "@toolgate/testbed/servers";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { type RunningKeyAuth, runKeyAuth } from "../running-key-auth.ts";
 
 const MINUTE_START = Date.parse("2026-11-21T12:00:00Z");
 /** Replicas whose clocks disagree with each other and with Redis. */
@@ -61,7 +61,7 @@ test("[LIMIT-2] [LIMIT-6] every replica counts in the minute of Redis' clock, an
   expect(await counters.get(counterOf(keyId, minute))).toBe("3");
 });
 
-test("[LIMIT-5] [LIMIT-11] what remains falls by one with each call that counts; refused ones do not count, and a new limit applies within the minute", async () => {
+test("[LIMIT-5] [LIMIT-11] what remains falls with each call that counts, which refused ones do not, and a new limit applies at once", async () => {
   await currentMinute();
   const { keyId, secret } = await keyAuth.newKey({ limit: 2 });
   const remaining = async (options: { replica: number; count?: boolean }) => {

@@ -1,7 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { codeOf, runKeyAuth } from "./running-key-auth.ts";
+import { codeOf, runKeyAuth } from "../running-key-auth.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = Date.parse("2026-11-21T12:34:56.789Z");

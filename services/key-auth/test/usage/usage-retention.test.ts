@@ -6,12 +6,12 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { maintainPartitions } from "../src/events/daily-job.ts";
-import { USAGE_TABLE } from "../src/store/usage.ts";
-import { runKeyAuth } from "./running-key-auth.ts";
+import { maintainPartitions } from "../../src/events/daily-job.ts";
+import { USAGE_TABLE } from "../../src/store/usage.ts";
+import { runKeyAuth } from "../running-key-auth.ts";
 
 const DAY_MS = 86_400_000;
-const DAILY = fileURLToPath(new URL("../src/daily.ts", import.meta.url));
+const DAILY = fileURLToPath(new URL("../../src/daily.ts", import.meta.url));
 
 test("[LOG-8] [LOG-9] calls are shown and kept for 90 times 24 hours, to the millisecond", async () => {
   const now = Date.parse("2026-11-21T12:34:56.789Z");

@@ -6,7 +6,7 @@ import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testRedis } from "@toolgate/testbed/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { type RunningKeyAuth, runKeyAuth } from "../running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
 beforeAll(async () => {

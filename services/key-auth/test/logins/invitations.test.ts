@@ -3,8 +3,8 @@ import { Code } from "@connectrpc/connect";
 import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MAX_FAILURES } from "../src/login/throttle.ts";
-import { codeOf, newUser, type RunningKeyAuth, runKeyAuth, type User } from "./running-key-auth.ts";
+import { MAX_FAILURES } from "../../src/login/throttle.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth, type User } from "../running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
 beforeAll(async () => {

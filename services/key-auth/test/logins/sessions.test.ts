@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { Role, TokenKind } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "../running-key-auth.ts";
 
 let now = Date.now();
 let keyAuth: RunningKeyAuth;

@@ -3,9 +3,9 @@ import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import type { MemberRole } from "@toolgate/service-host/principal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { changeRole } from "../src/members/change-role.ts";
-import { provision } from "../src/operator/provision.ts";
-import { codeOf, newUser, type RunningKeyAuth, runKeyAuth, type User, untilBlocked } from "./running-key-auth.ts";
+import { changeRole } from "../../src/members/change-role.ts";
+import { provision } from "../../src/operator/provision.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth, type User, untilBlocked } from "../running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
 beforeAll(async () => {

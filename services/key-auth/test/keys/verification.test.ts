@@ -8,8 +8,8 @@ import { UNKNOWN_FOR_MS } from "@toolgate/epoch/row-loader";
 import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { expect, test } from "vitest";
-import type { VerificationRow } from "../src/store/verification.ts";
-import { createVerifiableKeys, isUsable } from "../src/verification/verifiable-keys.ts";
+import type { VerificationRow } from "../../src/store/verification.ts";
+import { createVerifiableKeys, isUsable } from "../../src/verification/verifiable-keys.ts";
 
 function newRow(tools: string[] = []): VerificationRow {
   return {

@@ -4,8 +4,8 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { insertUsage } from "../src/store/usage.ts";
-import { codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { insertUsage } from "../../src/store/usage.ts";
+import { codeOf, type RunningKeyAuth, runKeyAuth } from "../running-key-auth.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.parse("2026-11-21T12:34:56.789Z");

@@ -4,7 +4,7 @@ import { inTransaction } from "@toolgate/postgres/pool";
 import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { testRedis } from "@toolgate/testbed/servers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { codeOf, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
+import { codeOf, type RunningKeyAuth, runKeyAuth, untilBlocked } from "../running-key-auth.ts";
 
 const START = Date.parse("2026-11-21T12:00:10Z");
 const DAY_S = 86_400;

@@ -6,11 +6,11 @@ import { type Bus, connectBus } from "@toolgate/event-bus/connect";
 import { UsageBatchSchema, type UsageRecord, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { countPlan } from "../src/domain/call-buckets.ts";
-import { maintainPartitions } from "../src/events/daily-job.ts";
-import { countCalls, insertUsage, USAGE_TABLE } from "../src/store/usage.ts";
-import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { countPlan } from "../../src/domain/call-buckets.ts";
+import { maintainPartitions } from "../../src/events/daily-job.ts";
+import { countCalls, insertUsage, USAGE_TABLE } from "../../src/store/usage.ts";
+import { codeOf, newUser, type RunningKeyAuth, runKeyAuth } from "../running-key-auth.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -39,27 +39,48 @@ async function publish(bus: Bus, ...messages: UsageRecord[][]): Promise<void> {
   }
 }
 
-test("[LOG-1] [LOG-2] [LOG-3] [LOG-4] [LOG-5] [LOG-6] [LOG-7] [KEY-9] [KEY-11] [KEY-12] [LIMIT-11] of calls whose batch arrives several times each is shown once; one that the limit refused only counts as the last use", async () => {
-  await using nats = await testNats();
-  await using keyAuth = await runKeyAuth({ natsUrl: nats.url });
-  await using bus = await connectBus({ servers: nats.url, name: "test" });
-  const { keyId } = await keyAuth.newKey();
-  const now = Date.now();
-  const records = [usage(keyId, 200, now - 5_000), usage(keyId, 403, now - 4_000), usage(keyId, 429, now)];
-  // The consumer has processed every copy once it has written the record after them.
-  const last = usage(randomUUID(), 200);
-  await publish(bus, records, records, records, [last]);
-  await eventually(async () => {
-    const written = await keyAuth.pool.query(`select 1 from ${USAGE_TABLE} where id = $1`, [last.id]);
-    return written.rows.length > 0;
+describe("calls with status 200, 403 and 429 whose batch arrives several times", () => {
+  let keyAuth: RunningKeyAuth;
+  let keyId: string;
+  let records: UsageRecord[];
+  const resources = new AsyncDisposableStack();
+  beforeAll(async () => {
+    const nats = resources.use(await testNats());
+    keyAuth = resources.use(await runKeyAuth({ natsUrl: nats.url }));
+    const bus = resources.use(await connectBus({ servers: nats.url, name: "test" }));
+    ({ keyId } = await keyAuth.newKey());
+    const now = Date.now();
+    records = [usage(keyId, 200, now - 5_000), usage(keyId, 403, now - 4_000), usage(keyId, 429, now)];
+    // The consumer has processed every copy once it has written the record after them.
+    const last = usage(randomUUID(), 200);
+    await publish(bus, records, records, records, [last]);
+    await eventually(async () => {
+      const written = await keyAuth.pool.query(`select 1 from ${USAGE_TABLE} where id = $1`, [last.id]);
+      return written.rows.length > 0;
+    });
   });
-  const { calls } = await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"));
-  expect(calls.map(({ tool, status, durationMs, ip }) => [tool, status, durationMs, ip])).toEqual(
-    [429, 403, 200].map((status) => ["echo", status, 7, "203.0.113.0"]),
-  );
-  const { key } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
-  expect(key).toMatchObject({ callsTotal: 2n, callsLast24h: 2n });
-  expect(key?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(now / 1000)));
+  afterAll(() => resources.disposeAsync());
+
+  test("[LOG-1] [LOG-2] [LOG-3] each call has one row in api_key_requests, under its key", async () => {
+    const { rows } = await keyAuth.pool.query(
+      "select id from key_auth.api_key_requests where key_id = $1 order by at",
+      [keyId],
+    );
+    expect(rows).toEqual(records.map(({ id }) => ({ id })));
+  });
+
+  test("[LOG-4] [LOG-5] [LOG-6] [LOG-7] each call is shown with tool, status, duration and shortened address", async () => {
+    const { calls } = await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"));
+    expect(calls.map(({ tool, status, durationMs, ip }) => [tool, status, durationMs, ip])).toEqual(
+      [429, 403, 200].map((status) => ["echo", status, 7, "203.0.113.0"]),
+    );
+  });
+
+  test("[KEY-9] [KEY-11] [KEY-12] [LIMIT-11] the call that the limit refused is not counted, but is the last use", async () => {
+    const { key } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
+    expect(key).toMatchObject({ callsTotal: 2n, callsLast24h: 2n });
+    expect(key?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(Number(records[2]?.atMs) / 1000)));
+  });
 });
 
 test("[LOG-2] [KEY-12] a call that tool-runner recorded with 200, but whose client got 500, is one row with 500, counted once, whenever the correction comes", async () => {
