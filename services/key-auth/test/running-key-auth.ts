@@ -87,6 +87,8 @@ export interface Setup {
   /** The clock of each replica. */
   now?: (replica: number) => number;
   dailyJobEveryMs?: number;
+  /** Gets every line of the log, at all levels from debug. Default: nothing is logged. */
+  log?: (line: string) => void;
 }
 
 /** Real key-auth replicas on one database, with a stand-in for tool-runner in the same process. */
@@ -96,6 +98,7 @@ export async function runKeyAuth({
   natsUrl,
   now,
   dailyJobEveryMs,
+  log: write,
 }: Setup = {}): Promise<RunningKeyAuth> {
   await using resources = new AsyncDisposableStack();
   const database = resources.use(await testDatabase());
@@ -110,7 +113,11 @@ export async function runKeyAuth({
     redisUrl: redisUrl ?? shared.redisUrl,
     natsUrl: natsUrl ?? shared.natsUrl,
   };
-  const log = createLogger({ service: "key-auth", level: "silent" });
+  const log = createLogger({
+    service: "key-auth",
+    level: write ? "debug" : "silent",
+    ...(write && { destination: { write } }),
+  });
   const toolRunner: ToolRunnerStandIn = {
     tools: new Map([
       ["lookup", { released: true }],
