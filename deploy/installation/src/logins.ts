@@ -44,8 +44,8 @@ export async function writeLogins(folder: string, addresses: ServerAddresses): P
     }),
   };
   const databaseUrls = roleUrls(addresses.databaseUrl, passwords);
-  for (const { name, service, redisKeys, roles } of SERVER_USERS) {
-    const reads = readBy(service, roles?.[0]);
+  for (const { name, service, redisKeys, role } of SERVER_USERS) {
+    const reads = readBy(service, role);
     files[`${name}.env`] = lines({
       NATS_URL: withLogin(addresses.natsUrl, name, passwords[name]),
       REDIS_URL: redisKeys.length > 0 ? withLogin(addresses.redisUrl, name, passwords[name]) : undefined,

@@ -10,7 +10,8 @@ export interface Clients {
   attempt(n: number): Promise<unknown>;
 }
 
-export interface Load {
+/** Stops at the latest when it is disposed of. */
+export interface Load extends AsyncDisposable {
   /** Attempts that succeeded, by kind. */
   readonly done: Readonly<Record<string, number>>;
   /** What went wrong, in words. */
@@ -49,6 +50,10 @@ export function startLoad(kinds: Readonly<Record<string, Clients>>): Load {
   const clients = Object.entries(kinds).flatMap(([kind, own]) =>
     Array.from({ length: own.count }, () => client(kind, own)),
   );
+  async function stop(): Promise<void> {
+    stopping.abort();
+    await Promise.all(clients);
+  }
   return {
     done,
     failures,
@@ -61,10 +66,8 @@ export function startLoad(kinds: Readonly<Record<string, Clients>>): Load {
       const isOver = () => failures.length > 0 || Object.keys(kinds).every(isServed);
       await eventually(isOver, { deadlineMs: SERVED_DEADLINE_MS });
     },
-    async stop() {
-      stopping.abort();
-      await Promise.all(clients);
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { canRunSnippet, runSnippet } from "@toolgate/testbed/run-snippet";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ExampleCall, KEY_VARIABLE, toolUrl } from "../src/example-call.ts";
+import { curlForDescription } from "../src/snippets/curl.ts";
 import { SNIPPETS } from "../src/snippets/snippets.ts";
 
 const VALUES = 300;
@@ -22,13 +23,15 @@ const HOSTILE = [
   JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}'),
 ];
 
-const received: { key: string | undefined; body: unknown }[] = [];
+const received: { line: string; key: string | undefined; body: string }[] = [];
 const server = createServer(async (request: IncomingMessage, response) => {
-  received.push({ key: request.headers.authorization, body: await json(request) });
+  const { method, url, headers } = request;
+  received.push({ line: `${method} ${url}`, key: headers.authorization, body: await text(request) });
   response.setHeader("content-type", "application/json").end('{"success":true,"word":"Mississippi"}');
 });
 beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
 afterAll(() => void server.close());
+const baseUrl = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 for (const { id, label, write } of SNIPPETS) {
   const runs = await canRunSnippet(id);
@@ -36,17 +39,25 @@ for (const { id, label, write } of SNIPPETS) {
     `[BLD] [BLD-15] the snippet for ${label} sends exactly its values, whatever they contain`,
     async () => {
       const values = fc.sample(fc.jsonValue({ stringUnit: "binary", maxDepth: 4 }), VALUES);
-      const { port } = server.address() as AddressInfo;
       const call: ExampleCall = {
         tool: "greet",
-        url: toolUrl(`http://127.0.0.1:${port}`, "greet"),
+        url: toolUrl(baseUrl(), "greet"),
         args: { hostile: HOSTILE, values },
       };
       const printed = await runSnippet(id, write(call), { [KEY_VARIABLE]: SECRET });
       expect(printed).toContain("Mississippi");
-      const [{ key, body } = { key: "", body: {} }] = received.splice(0);
-      expect(key).toBe(`Bearer ${SECRET}`);
-      expect(body).toEqual(JSON.parse(JSON.stringify({ args: call.args })));
+      const [{ line, key, body } = { line: "", key: "", body: "" }] = received.splice(0);
+      expect([line, key]).toEqual(["POST /api/v1/tools/greet", `Bearer ${SECRET}`]);
+      expect(JSON.parse(body)).toEqual(JSON.parse(JSON.stringify({ args: call.args })));
     },
   );
 }
+
+test.skipIf(!(await canRunSnippet("curl")))(
+  "[BLD-22] the curl call for the OpenAPI description fetches it with the key",
+  async () => {
+    const printed = await runSnippet("curl", curlForDescription(baseUrl()), { [KEY_VARIABLE]: SECRET });
+    expect(printed).toContain("Mississippi");
+    expect(received.splice(0)).toEqual([{ line: "GET /api/v1/openapi.json", key: `Bearer ${SECRET}`, body: "" }]);
+  },
+);

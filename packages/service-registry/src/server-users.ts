@@ -23,8 +23,8 @@ interface NatsAccess {
 export interface ServerUser {
   readonly name: string;
   readonly service: ServiceName;
-  /** The process roles that log in so. Absent: all that no other user names. */
-  readonly roles?: readonly string[];
+  /** The process role that logs in so. Absent: all that no other user names. */
+  readonly role?: string;
   readonly nats: NatsAccess;
   /** Patterns of its keys in Redis; empty: it has no user there. */
   readonly redisKeys: readonly string[];
@@ -107,7 +107,7 @@ export const SERVER_USERS: readonly ServerUser[] = [
   {
     name: "outbound-webhook-worker",
     service: "outbound-webhook",
-    roles: ["worker"],
+    role: "worker",
     nats: { publish: ["attempts.done"], consumers: [WORKERS] },
     redisKeys: [],
   },
@@ -116,8 +116,7 @@ export const SERVER_USERS: readonly ServerUser[] = [
 /** The user as which a process of a service logs in; `role` when it has only one of the service's roles. */
 export function serverUserOf(service: ServiceName, role?: string): ServerUser {
   const users = SERVER_USERS.filter((user) => user.service === service);
-  const found =
-    users.find(({ roles }) => role !== undefined && roles?.includes(role)) ?? users.find(({ roles }) => !roles);
+  const found = users.find((user) => user.role === role) ?? users.find((user) => user.role === undefined);
   if (!found) throw new Error(`${service} has no user`);
   return found;
 }
@@ -182,7 +181,7 @@ export function redisUsers(): UserRules[] {
 
 /** The role of each service in a database on a server of our own: it owns its schema and nothing else. */
 export function databaseUsers(database: string): { name: string; role: string; ofAdmin: true }[] {
-  return SERVER_USERS.filter(({ roles }) => !roles).flatMap(({ name, service }) => {
+  return SERVER_USERS.filter(({ role }) => role === undefined).flatMap(({ name, service }) => {
     const { schema } = serviceEntry(service);
     return schema === undefined ? [] : [{ name, role: `${database}_${schema}`, ofAdmin: true as const }];
   });

@@ -89,6 +89,8 @@ export interface Setup {
   /** The clock of each replica. */
   now?: (replica: number) => number;
   dailyJobEveryMs?: number;
+  /** Gets every line of the log, at all levels from debug. Default: nothing is logged. */
+  log?: (line: string) => void;
 }
 
 /** Real key-auth replicas on one database, with a stand-in for tool-runner in the same process. */
@@ -98,6 +100,7 @@ export async function runKeyAuth({
   natsUrl,
   now,
   dailyJobEveryMs,
+  log: write,
 }: Setup = {}): Promise<RunningKeyAuth> {
   await using resources = new AsyncDisposableStack();
   const database = resources.use(await testDatabase());
@@ -112,7 +115,11 @@ export async function runKeyAuth({
     redisUrl: redisUrl ?? shared.redisUrl,
     natsUrl: natsUrl ?? shared.natsUrl,
   };
-  const log = createLogger({ service: "key-auth", level: "silent" });
+  const log = createLogger({
+    service: "key-auth",
+    level: write ? "debug" : "silent",
+    ...(write && { destination: { write } }),
+  });
   const toolRunner: ToolRunnerStandIn = {
     tools: new Map([
       ["lookup", { released: true }],

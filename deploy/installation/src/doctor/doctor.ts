@@ -22,9 +22,9 @@ export async function examine(env: Env): Promise<Finding[]> {
   }
   const members = SERVER_USERS.map((user): Member => {
     const { needs, roles } = serviceEntry(user.service);
-    const ofRoles = user.roles?.flatMap((role) => roles?.[role]?.needs ?? []);
-    const own = { ...env, ...logins[user.name], ROLES: user.roles?.join(",") };
-    return { user, env: own, needs: ofRoles ?? needs };
+    const ofRole = user.role === undefined ? undefined : roles?.[user.role]?.needs;
+    const own = { ...env, ...logins[user.name], ROLES: user.role };
+    return { user, env: own, needs: ofRole ?? needs };
   });
   const findings = createFindings();
   checkSettings(

@@ -26,16 +26,16 @@ describe.each(TOPOLOGIES)("in the %s topology", (topology) => {
     await using hosted = await runToolgate(topology);
     await using hooked = await runToolgate(topology);
     // Each in a closed loop, so that no call is lost because the machine is slow.
-    const neighbours = startLoad({
+    await using neighbours = startLoad({
       "plain call": await callsOf(plain, "plain"),
       // A run that has called the host is not begun again when it is cut off.
       "call that has called the host": await callsOf(hosted, "hosted"),
       "hook call": await hookCallsOf(hooked),
     });
     await neighbours.served();
-    const statuses = await attack(topology, attacks);
+    const calls = await attack(topology, attacks);
     await neighbours.stop();
-    console.log(`${topology}: ${statuses.length} attacks beside ${JSON.stringify(neighbours.done)}`);
+    console.log(`${topology}: ${calls.length} attacks beside ${JSON.stringify(neighbours.done)}`);
     expect(neighbours.failures).toEqual([]);
     const lost =
       "select from inbound_hook.delivery where hook_id in (select id from inbound_hook.hook where workspace = $1)";
@@ -44,16 +44,25 @@ describe.each(TOPOLOGIES)("in the %s topology", (topology) => {
     await eventually(async () => (await unended("'succeeded', 'failed', 'interrupted'")) === 0);
     expect(await unended("'succeeded'")).toBe(0);
     // Each attack ended with a response: its own error, or a result if it is harmless.
-    expect(statuses.filter((status) => ![200, 400, 500].includes(status))).toEqual([]);
-    expect(statuses.filter((status) => status === 400).length).toBeGreaterThan(attacks.length / 4);
+    expect(calls.filter(({ status }) => ![200, 400, 500].includes(status))).toEqual([]);
+    expect(calls.filter(({ status }) => status === 400).length).toBeGreaterThan(attacks.length / 4);
   }, 900_000);
 });
 
+/** What the attacker got for one call. */
+interface AttackCall {
+  body: string;
+  /** 0: no response. */
+  status: number;
+  /** Why there is no response. */
+  failure?: string;
+}
+
 /**
- * Does what anybody could do: saves tools through the management API and calls them, every kind once, through 16 tools at the same
- * time. Meanwhile a second workspace saves sources that take long to check. Resolves with the statuses of all calls.
+ * Does what anybody could do: saves tools through the management API and calls them, every kind once, through 16 tools
+ * at the same time. Meanwhile a second workspace saves sources that take long to check.
  */
-async function attack(topology: TopologyKind, kinds: readonly AttackKind[]): Promise<number[]> {
+async function attack(topology: TopologyKind, kinds: readonly AttackKind[]): Promise<AttackCall[]> {
   await using attacker = await runToolgate(topology);
   await using accomplice = await runToolgate(topology);
   for (const name of ["x", ...TOOLS]) await attacker.saveTool(name, HELPER);
@@ -61,26 +70,29 @@ async function attack(topology: TopologyKind, kinds: readonly AttackKind[]): Pro
   const sources = Object.values(SLOW_SOURCES);
   // Most are refused.
   const save = (n: number) => accomplice.saveTool("slow", { handler: `${sources[n % sources.length]}// ${n}` });
-  const saves = startLoad({ save: { count: 1, restMs: 0, attempt: save } });
-  const statuses: number[] = [];
+  await using _saves = startLoad({ save: { count: 1, restMs: 0, attempt: save } });
+  const calls: AttackCall[] = [];
   const waiting = kinds.entries();
   const parameters = { type: "object", properties: { first: { type: "boolean" } } };
+  const attackOnce = async (name: string, number: number, body: string) => {
+    await attacker.saveTool(name, { external_api: true, parameters, handler: attackSource(body, number) });
+    let response = await call(attacker, name, secret, { first: number % 2 === 0 });
+    while (response.status === TOO_MANY_REQUESTS) {
+      // It is to go off none the less.
+      await sleep(Number(response.headers.get("retry-after")) * 1_000);
+      response = await call(attacker, name, secret, { first: number % 2 === 0 });
+    }
+    return { status: response.status };
+  };
   const useTool = async (name: string) => {
     for (const [number, { body }] of waiting) {
-      const handler = attackSource(body, number);
-      await attacker.saveTool(name, { external_api: true, parameters, handler });
-      let response = await call(attacker, name, secret, { first: number % 2 === 0 });
-      while (response.status === TOO_MANY_REQUESTS) {
-        // It is to go off none the less.
-        await sleep(Number(response.headers.get("retry-after")) * 1_000);
-        response = await call(attacker, name, secret, { first: number % 2 === 0 });
-      }
-      statuses.push(response.status);
+      // One that fails does not end the others.
+      const noResponse = (error: unknown) => ({ status: 0, failure: String(error) });
+      calls.push({ body, ...(await attackOnce(name, number, body).catch(noResponse)) });
     }
   };
   await Promise.all(TOOLS.map(useTool));
-  await saves.stop();
-  return statuses;
+  return calls;
 }
 
 /** Waits longer than any machine takes for it. */

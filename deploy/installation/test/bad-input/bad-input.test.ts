@@ -19,7 +19,7 @@ const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(level
 
 let door: FrontDoor;
 beforeAll(async () => {
-  door = await openFrontDoor("single");
+  door = await openFrontDoor();
 });
 afterAll(() => door[Symbol.asyncDispose]());
 

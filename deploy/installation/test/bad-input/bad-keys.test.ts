@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 
 let door: FrontDoor;
 beforeAll(async () => {
-  door = await openFrontDoor("single");
+  door = await openFrontDoor();
 });
 afterAll(() => door[Symbol.asyncDispose]());
 

@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@
 import { MANAGED_SERVICES } from "@toolgate/gateway/http/management/management-routes";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ATTEMPTS } from "../tenants/attempts.ts";
-import { type Tenants, twoTenants } from "../tenants/rig.ts";
+import { openTenants, type Tenants } from "../tenants/rig.ts";
 
 type Json = Record<string, unknown>;
 
@@ -86,7 +86,7 @@ const isReading = (rpc: string) => /\/(List|Get|Count|Preview|Explain)/.test(rpc
 
 let tenants: Tenants;
 beforeAll(async () => {
-  tenants = await twoTenants();
+  tenants = await openTenants();
 });
 afterAll(() => tenants[Symbol.asyncDispose]());
 

@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect } from "vitest";
-import { type RunningToolgate, runToolgate, type TopologyKind } from "../running-toolgate.ts";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 import { headerValues, type RawRequest, type RawResponse, sendRaw } from "./raw-http.ts";
 
 export const ECHO = "/api/v1/tools/echo";
@@ -28,8 +28,8 @@ export interface FrontDoor extends AsyncDisposable {
   logged(keyId: string, total: number): Promise<Record<number, number>>;
 }
 
-export async function openFrontDoor(kind: TopologyKind = "single"): Promise<FrontDoor> {
-  const toolgate = await runToolgate(kind);
+export async function openFrontDoor(): Promise<FrontDoor> {
+  const toolgate = await runToolgate("single");
   await toolgate.saveTool("echo", DEFINITION);
   const newKey = () => toolgate.createKey({ name: "k", tools: ["echo"], limit: 10_000 });
   const [key, goodKey] = [await newKey(), await newKey()];

@@ -134,7 +134,7 @@ describe(`killing every process in turn under load (seed ${SEED}, ${ROUNDS} roun
     expect(brokenHookCalls(run.hookCalls, logs, arrivals)).toEqual([]);
   });
 
-  test("[OUT-43] [OUT-57] [IN-58] nothing is left over: every delivery is delivered, and queues, slots and outbox are empty", () => {
+  test("[OUT-43] [OUT-57] nothing is left over: every delivery is delivered, and queues, slots and outbox are empty", () => {
     expect(unsettled).toEqual(SETTLED);
   });
 

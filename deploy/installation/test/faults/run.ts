@@ -29,7 +29,9 @@ export interface FaultRun {
   notRecovered: string[];
 }
 
-/** Calls tools and hooks all the time while the victims are killed in turn; ends when the calls under way have ended. */
+/**
+ * Calls tools and hooks all the time while the victims are killed in turn; ends when the calls under way have ended.
+ */
 export async function runFaults(
   toolgate: RunningToolgate,
   victims: readonly Victim[],
@@ -64,7 +66,10 @@ export async function runFaults(
   return { site, calls, hookCalls, kills: victims.length, wipesMs, bystandersLost, notRecovered };
 }
 
-/** Resolves when calls of every tool and of a hook that are made from now on have worked, and an event of theirs has arrived. */
+/**
+ * Resolves when calls of every tool and of a hook that are made from now on have worked, and an event of theirs has
+ * arrived.
+ */
 async function untilWorking({ receiver }: RunningToolgate, { load, calls, hookCalls }: FaultLoad): Promise<void> {
   const { lastNumber } = load;
   const [endedCalls, begunHookCalls] = [calls.length, hookCalls.length];
@@ -72,10 +77,10 @@ async function untilWorking({ receiver }: RunningToolgate, { load, calls, hookCa
   let [hasEvent, hasHookRun] = [false, false];
   await eventually(
     () => {
-      const accepted = new Set(hookCalls.slice(begunHookCalls).map(({ n }) => `${RAN}${n}`));
+      const begun = new Set(hookCalls.slice(begunHookCalls).map(({ n }) => `${RAN}${n}`));
       for (; read < receiver.requests.length; read += 1) {
         const { path = "", body = Buffer.alloc(0) } = receiver.requests[read] ?? {};
-        if (path.startsWith(RAN)) hasHookRun ||= accepted.has(path);
+        if (path.startsWith(RAN)) hasHookRun ||= begun.has(path);
         else hasEvent ||= readEvent(body).n > lastNumber;
       }
       const good = calls.slice(endedCalls).filter(({ status, n }) => status === 200 && n > lastNumber);

@@ -6,8 +6,8 @@ import { placesOf } from "./site.ts";
 const WIPE_COSTS_MS = 1_000;
 
 /**
- * Names what is missing in the logs; empty when nothing is. A call may be missing if it was under way, or had ended less than a
- * second ago, when the broker lost its data.
+ * Names what is missing in the logs; empty when nothing is. A call may be missing if it was under way, or had ended
+ * less than a second ago, when the broker lost its data.
  */
 export function missingFromLogs(
   calls: readonly LoadedCall[],
@@ -53,7 +53,10 @@ export function repeatedArrivals({ deliveries }: Arrivals): number {
   return [...deliveries.values()].reduce((sum, times) => sum + times - 1, 0);
 }
 
-/** Accepted calls of hooks that are not stored once under the id that their sender got, or whose run was repeated or forgotten. */
+/**
+ * Accepted calls of hooks that are not stored once under the id that their sender got, or whose run was repeated or
+ * forgotten.
+ */
 export function brokenHookCalls(hookCalls: readonly HookCall[], { hooks }: LoggedRows, { runs }: Arrivals): unknown[] {
   const isBroken = ({ n, statuses, deliveryIds }: HookCall) => {
     const [delivery, ...others] = hooks.get(n) ?? [];

@@ -10,6 +10,8 @@ export const SETTLED = {
   parked: 0,
   hookCallsWaiting: 0,
   hookCallsRunning: 0,
+  hookCallsQueued: 0,
+  hookRunsRunning: 0,
   hookRunsInFlight: 0,
   /** Events, attempts and results that the broker has not delivered yet, or whose acknowledgement it waits for. */
   onBroker: 0,
@@ -28,6 +30,8 @@ export async function readUnsettled(pool: Pool, countOnBroker: CountOnBroker): P
        (select count(*)::int from outbound_webhook.parked_message) as parked,
        (select count(*)::int from inbound_hook.delivery where status = 'waiting') as "hookCallsWaiting",
        (select count(*)::int from inbound_hook.delivery where status = 'running') as "hookCallsRunning",
+       (select count(*)::int from inbound_hook.tool_queue_item) as "hookCallsQueued",
+       (select count(*)::int from inbound_hook.run where status = 'running') as "hookRunsRunning",
        (select coalesce(sum(abs(in_flight)), 0)::int from (
           select in_flight from inbound_hook.tool_queue_group union all select in_flight from inbound_hook.tool_queue_member
         ) as counts) as "hookRunsInFlight"`,
@@ -62,8 +66,9 @@ export function createCountOnBroker({ jsm }: Bus): CountOnBroker {
 }
 
 /**
- * Makes everything due that is waiting only for its time. Leases of some seconds' age expire only when the broker is empty and
- * there are no calls, so that the processes that worked on these deliveries are certainly dead.
+ * Makes everything due that is waiting only for its time. Leases of deliveries expire only when the broker is empty and
+ * there are no calls, so that the processes that worked on them are certainly dead. A process renews the lease of a
+ * hook's run every 5 s, and it then lasts 30 s: one that ends within 20 s was not renewed for 10 s, and expires now.
  */
 export async function hurry(pool: Pool, { onBroker, hookCallsWaiting, hookCallsRunning }: Unsettled): Promise<void> {
   await makeRetriesDue(pool);
@@ -79,7 +84,7 @@ export async function hurry(pool: Pool, { onBroker, hookCallsWaiting, hookCallsR
   if (hookCallsWaiting === 0 && hookCallsRunning > 0)
     await pool.query(
       `update inbound_hook.tool_queue_item set lease_until = now()
-       where lease_until > now() and lease_until < now() + interval '28 seconds'`,
+       where lease_until > now() and lease_until < now() + interval '20 seconds'`,
     );
 }
 

@@ -166,5 +166,5 @@ test("every service that needs Redis has keys there, and a worker of outbound-we
   for (const [name, { redisKeys, service }] of USERS) {
     expect(redisKeys.length > 0, name).toBe((SERVICES[service].needs as readonly string[]).includes("redis"));
   }
-  expect(SERVER_USERS.filter(({ roles }) => roles).map(({ name }) => name)).toEqual(["outbound-webhook-worker"]);
+  expect(SERVER_USERS.filter(({ role }) => role).map(({ name }) => name)).toEqual(["outbound-webhook-worker"]);
 });

@@ -15,7 +15,7 @@ test.runIf(clients)(
   async () => {
     await using cluster = await startArchivedCluster();
     const { url: databaseUrl } = cluster;
-    const before = await runToolgate("single", { alone: true, databaseUrl });
+    await using before = await runToolgate("single", { alone: true, databaseUrl });
     const revoke = (keyId: string) => before.manage("key_auth.v1.KeyService/RevokeKey", { keyId });
     const setup = await setUp(before);
     await useAll(before, setup, "in-the-base-backup");

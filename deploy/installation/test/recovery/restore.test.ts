@@ -16,7 +16,7 @@ test.runIf(clients)("a dump restored into an empty installation has every row, a
   const backup = await temporaryFolder();
 
   // The first life of the installation, with a delivery that its receiver refuses.
-  const before = await runToolgate("single", { alone: true });
+  await using before = await runToolgate("single", { alone: true });
   const { dataDir, pool, receiver } = before;
   const setup = await setUp(before);
   await useAll(before, setup, "before");

@@ -19,7 +19,7 @@ test("all calls between processes are encrypted; authority and certificates are 
   const env = { ...files.env, LOG_LEVEL: "info" };
   await using rig = await openRig({ env, log: (line) => lines.push(line) });
   const { cluster } = rig;
-  const work = startWork(rig.work);
+  await using work = startWork(rig.work);
   await work.load.served();
 
   const pods = PROCESSES.flatMap((name) => cluster.pods(name));

@@ -3,8 +3,8 @@ import { type Load, startLoad } from "../load.ts";
 import { type ChatAnswer, readAnswer } from "./answers.ts";
 import { EVENT_OF, type Work } from "./work.ts";
 
-/** Everything that an installation is used for, at the same time. */
-export interface WorkLoad {
+/** Everything that an installation is used for, at the same time. Stops at the latest when it is disposed of. */
+export interface WorkLoad extends AsyncDisposable {
   load: Load;
   /** Every event that must arrive, as type and number: its call had a success. */
   expected: ReadonlySet<string>;
@@ -51,7 +51,7 @@ export function startWork(work: Work): WorkLoad {
     "resumed answer": { count: 1, restMs: 300, attempt: resumedAnswer },
     management: { count: 1, restMs: 250, attempt: (n) => work.manage(MANAGEMENT[n % MANAGEMENT.length] ?? "", {}) },
   });
-  return { load, expected, answers };
+  return { load, expected, answers, [Symbol.asyncDispose]: () => load.stop() };
 }
 
 async function callTool({ baseUrl, keySecret }: Work, tool: string, n: number, idempotencyKey?: string) {

@@ -9,7 +9,7 @@ const WORKER = "outbound-webhook-worker";
 test("while every role is stopped, replaced and scaled, no call fails, no delivery is lost or repeated, and no answer breaks", async () => {
   await using rig = await openRig();
   const { cluster } = rig;
-  const work = startWork(rig.work);
+  await using work = startWork(rig.work);
   for (const process of PROCESSES) {
     const [pod] = cluster.pods(process);
     if (!pod) throw new Error(`no ${process} runs`);

@@ -18,7 +18,7 @@ test.runIf(FROM !== undefined)(
   `an upgrade from ${FROM}: nothing fails while it works on the new schema, and while all roles are replaced`,
   async () => {
     await using rig = await openRig({ version: await checkOut(FROM ?? "") });
-    const work = startWork(rig.work);
+    await using work = startWork(rig.work);
     await work.load.served();
     await rig.migrate(THIS);
     await work.load.served();

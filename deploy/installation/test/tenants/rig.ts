@@ -19,7 +19,7 @@ export interface Tenants extends AsyncDisposable {
   toolgate: RunningToolgate;
   first: Tenant & Things;
   second: Tenant;
-  /** For runs: what it has does not count. */
+  /** Tests of runs may create things in it; `second` stays empty. */
   third: Tenant;
   /** Everything that is stored about the first tenant, as text. */
   stored(): Promise<string>;
@@ -59,7 +59,7 @@ const EMITTING = `export default async (_, ctx) => {
   return { text: "${MARKER}" };
 };`;
 
-export async function twoTenants(): Promise<Tenants> {
+export async function openTenants(): Promise<Tenants> {
   const toolgate = await runToolgate("single", { alone: true });
   const { email, password, workspace } = toolgate.account;
   const first = { workspace, manage: toolgate.manage, call: await callerOf(toolgate, { email, password }, workspace) };

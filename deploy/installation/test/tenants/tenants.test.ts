@@ -3,7 +3,7 @@ import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
 import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ATTEMPTS } from "./attempts.ts";
-import { MARKER, type Tenants, type Things, twoTenants } from "./rig.ts";
+import { MARKER, openTenants, type Tenants, type Things } from "./rig.ts";
 
 /** RPCs that create something in the caller's own workspace. Tried last, because other RPCs would find it. */
 const makes = (rpc: string) => /\/(Save|Set|Create)/.test(rpc);
@@ -17,7 +17,7 @@ const TOOLS = "tool_runner.v1.ToolService";
 
 let tenants: Tenants;
 beforeAll(async () => {
-  tenants = await twoTenants();
+  tenants = await openTenants();
 });
 afterAll(() => tenants[Symbol.asyncDispose]());
 

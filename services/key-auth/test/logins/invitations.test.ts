@@ -6,9 +6,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { MAX_FAILURES } from "../../src/login/throttle.ts";
 import { codeOf, newUser, type RunningKeyAuth, runKeyAuth, type User } from "../running-key-auth.ts";
 
+/** What all tests here have logged. */
+const logged: string[] = [];
+/** Those of all links that were made here. */
+const tokens: string[] = [];
 let keyAuth: RunningKeyAuth;
 beforeAll(async () => {
-  keyAuth = await runKeyAuth();
+  keyAuth = await runKeyAuth({ log: (line) => logged.push(line) });
 });
 afterAll(() => keyAuth[Symbol.asyncDispose]());
 
@@ -18,7 +22,20 @@ const newAdmin = (workspace?: string) => newUser(keyAuth, "admin", workspace);
 
 async function invite(admin: User, email = `${randomUUID()}@example.test`, role = Role.MANAGER) {
   const { invitation, path } = await keyAuth.members.createInvitation({ email, role }, admin);
-  return { email, id: invitation?.id ?? "", path, token: path.split("#")[1] ?? "" };
+  return { email, id: invitation?.id ?? "", path, token: tokenOf(path) };
+}
+
+async function makePasswordLink(admin: User) {
+  const { userId } = await newAdmin(admin.workspace);
+  const { path } = await keyAuth.members.createPasswordLink({ userId }, admin);
+  return tokenOf(path);
+}
+
+function tokenOf(path: string): string {
+  const token = path.split("#")[1] ?? "";
+  expect(token).toMatch(/^[\w-]{43}$/);
+  tokens.push(token);
+  return token;
 }
 
 const accept = (token: string, password = PASSWORD) => keyAuth.members.acceptInvitation({ token, password });
@@ -114,14 +131,12 @@ test("[MGMT] members, faulty addresses and more than 100 people cannot be invite
 test("[MGMT-4] tokens are stored as hashes, and guesses of them count as failed logins of the network", async () => {
   const admin = await newAdmin();
   const { token } = await invite(admin);
-  const { userId } = await newAdmin(admin.workspace);
-  const { path } = await keyAuth.members.createPasswordLink({ userId }, admin);
+  const passwordToken = await makePasswordLink(admin);
   const stored = await keyAuth.pool.query(
     "select i::text as row from key_auth.invitations i union all select l::text from key_auth.password_links l",
   );
   const text = JSON.stringify(stored.rows);
-  for (const secret of [token, path.split("#")[1] ?? "?"]) {
-    expect(secret).toMatch(/^[\w-]{43}$/);
+  for (const secret of [token, passwordToken]) {
     expect(text).not.toContain(secret);
     expect(text).not.toContain(Buffer.from(secret, "base64url").toString("hex"));
   }
@@ -134,4 +149,23 @@ test("[MGMT-4] tokens are stored as hashes, and guesses of them count as failed 
     Code.ResourceExhausted,
   );
   expect(await codeOf(keyAuth.members.getInvitation({ token }))).toBeUndefined();
+});
+
+test("[MGMT-4] no link is ever in a log, not even when its use fails unexpectedly", async () => {
+  const admin = await newAdmin();
+  const { token } = await invite(admin);
+  const passwordToken = await makePasswordLink(admin);
+  const rename = (from: string, to: string) => keyAuth.pool.query(`alter table key_auth.${from} rename to ${to}`);
+  for (const table of ["invitations", "password_links"]) await rename(table, `missing_${table}`);
+  const reset = keyAuth.members.resetPassword({ token: passwordToken, newPassword: PASSWORD });
+  const uses = [accept(token), keyAuth.members.getInvitation({ token }), reset];
+  expect(await Promise.all(uses.map(codeOf))).toEqual(uses.map(() => Code.Internal));
+  for (const table of ["invitations", "password_links"]) await rename(`missing_${table}`, table);
+  await accept(token);
+  await keyAuth.members.resetPassword({ token: passwordToken, newPassword: PASSWORD });
+  const log = logged.join("");
+  expect(log.match(/"msg":"unexpected error"/g)).toHaveLength(uses.length);
+  const { rows } = await keyAuth.pool.query("select e::text as entry from key_auth.audit_entries e");
+  const kept = [log, ...rows.map(({ entry }) => entry)].join("\n");
+  for (const secret of tokens) expect(kept).not.toContain(secret);
 });

@@ -45,9 +45,10 @@ describe("the delivery log", () => {
     },
   );
 
-  it("[OUT-52] [OUT-53] [WMGMT-9] a resend is a new delivery of the same event and bytes", async () => {
+  it("[OUT-52] [OUT-53] [WMGMT-9] a resend is a new delivery of the same event and bytes, and keeps the request id", async () => {
     await rig.register("w-resend", "/resend");
-    const eventId = await rig.report({ workspaceId: "w-resend" });
+    const requestId = "the-id-of-the-call";
+    const eventId = await rig.report({ workspaceId: "w-resend", requestId });
     const [original] = await finished("w-resend", 1);
     const client = rig.deliveries({ workspaceId: "w-resend" });
     const { deliveryId } = await client.resendDelivery({ deliveryId: original?.id ?? "" });
@@ -55,6 +56,9 @@ describe("the delivery log", () => {
     const all = await finished("w-resend", 3);
     expect(new Set(all.map((delivery) => delivery.id))).toEqual(new Set([original?.id, deliveryId, again.deliveryId]));
     expect(all.map((delivery) => delivery.eventId)).toEqual([eventId, eventId, eventId]);
+    for (const { id } of all) {
+      expect((await client.getDelivery({ deliveryId: id })).delivery).toMatchObject({ requestId });
+    }
     const [first, ...others] = rig.requestsTo("/resend");
     for (const other of others) expect(other.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
     expect(rig.requestsTo("/resend").map((request) => request.headers["x-service-attempt"])).toEqual(["1", "1", "1"]);

@@ -85,6 +85,7 @@ describeConsole("the API tab of a released tool", (rig) => {
       expect(await page.getByRole("tab", { selected: true }).innerText()).toBe(label);
       const source = await copied(label);
       expect(source).toMatch(/SERVICE_API_KEY[\s\S]*\bamount\b/);
+      expect(source).toContain(`${rig.toolgate.baseUrl}/api/v1/tools/order`);
       expect(source.trim()).toBe((await codeOf(page, label)).trim());
       await page.getByRole("tab", { name: label, exact: true }).press("ArrowRight");
     }
@@ -101,6 +102,7 @@ describeConsole("the API tab of a released tool", (rig) => {
     const collection = JSON.parse(await readFile(await download.path(), "utf8"));
     expect(collection.info.schema).toContain("/v2.1.0/");
     expect(collection.variable).toEqual([{ key: "apiKey", value: "", type: "string" }]);
+    expect(collection.item[0].request.url.raw).toBe(`${rig.toolgate.baseUrl}/api/v1/tools/order`);
   });
 
   test("[BLD-21] [BLD-22] the OpenAPI description is linked, and there is a curl call that fetches it", async () => {
