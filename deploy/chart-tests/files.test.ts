@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { migrateAll } from "@toolgate/installation/migrate";
 import { createPool } from "@toolgate/postgres/pool";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { CHART } from "./helm.ts";

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { launch } from "@toolgate/service-host/launch";
+import { launch } from "@toolgate/service-host/process/launch";
 import { loginsIn } from "./logins.ts";
 import { readAllConfigs, startSingle } from "./single.ts";
 

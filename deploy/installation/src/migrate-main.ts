@@ -1,5 +1,5 @@
 import { readConfig } from "@toolgate/service-host/env";
-import { createLogger } from "@toolgate/service-host/logger";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import { readDatabaseUrl } from "@toolgate/service-host/server-addresses";
 import { readRolePasswords } from "./logins.ts";
 import { migrateAll } from "./migrate.ts";

@@ -1,5 +1,5 @@
 import { type Env, readAll } from "@toolgate/service-host/env";
-import type { Logger } from "@toolgate/service-host/logger";
+import type { Logger } from "@toolgate/service-host/process/logger";
 import { localServices } from "@toolgate/service-host/rpc/local-services";
 import type { Service, ServiceDefinition } from "@toolgate/service-host/service";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";

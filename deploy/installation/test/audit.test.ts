@@ -1,5 +1,5 @@
 import { eventually } from "@toolgate/testbed/eventually";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { expect, test } from "vitest";
 import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 

@@ -5,7 +5,7 @@ import { migrate } from "@toolgate/postgres/migrate";
 import { createPool } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { SERVICE_NAMES, serviceEntry } from "@toolgate/service-registry/services";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { beforeAll, describe, expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));

@@ -2,7 +2,7 @@ import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { SERVICE_NAMES, serviceEntry } from "@toolgate/service-registry/services";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fairQueueTables } from "../../../packages/postgres/test/fair-queue/tables.ts";
 

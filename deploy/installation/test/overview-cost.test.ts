@@ -9,7 +9,7 @@ import { countsByHour, firstOfHours } from "@toolgate/service-host/time";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { SERVICE_NAMES, serviceEntry } from "@toolgate/service-registry/services";
 import { addCost } from "@toolgate/testbed/plan-cost";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { countFailedByHour } from "@toolgate/tool-runner/store/overview";
 import { afterAll, beforeAll, expect, test } from "vitest";
 

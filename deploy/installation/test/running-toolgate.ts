@@ -13,10 +13,10 @@ import { type LoopbackCertificate, makeLoopbackCertificate } from "@toolgate/loc
 import { freePort } from "@toolgate/local-servers/ports";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { type ServiceName, urlVariable } from "@toolgate/service-registry/services";
-import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
-import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers";
+import { startReceiver, type TestReceiver } from "@toolgate/testbed/servers/receiver";
+import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers/servers";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
-import { testDatabase } from "@toolgate/testbed/test-database";
 import { migrateAll, roleUrls, SERVICES_WITH_SCHEMA } from "../src/migrate.ts";
 
 const SINGLE_ENTRY = fileURLToPath(new URL("../src/main.ts", import.meta.url));

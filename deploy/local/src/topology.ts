@@ -4,7 +4,7 @@ import { readAllConfigs, startSingle } from "@toolgate/installation/single";
 import { canOpenInstallation } from "@toolgate/key-auth/operator/provision";
 import { withPool } from "@toolgate/postgres/pool";
 import { createSecretBox, parseSealingKeys } from "@toolgate/secret-box/secret-box";
-import { createLogger } from "@toolgate/service-host/logger";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import { startOpsServer } from "@toolgate/service-host/process/ops-server";
 import { createReadiness } from "@toolgate/service-host/process/readiness";
 import { startMetrics } from "@toolgate/telemetry/sdk";

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testRedis } from "@toolgate/testbed/servers";
+import { testRedis } from "@toolgate/testbed/servers/servers";
 import type { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { createEpochs, EPOCH_LUA, epochKey, raiseWithRetries } from "../src/epoch.ts";

@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ChatEventsSchema } from "@toolgate/gen/toolgate/chat/v1/chat_events_pb";
 import { eventually } from "@toolgate/testbed/eventually";
-import { type TestServer, testNats } from "@toolgate/testbed/servers";
+import { type TestServer, testNats } from "@toolgate/testbed/servers/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { chatEventsSubject, followChat } from "../src/chat-events.ts";
 import { connectBus } from "../src/connect.ts";

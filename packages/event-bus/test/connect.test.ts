@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { testNats } from "@toolgate/testbed/servers";
+import { testNats } from "@toolgate/testbed/servers/servers";
 import { expect, test } from "vitest";
 import { connectBus } from "../src/connect.ts";
 

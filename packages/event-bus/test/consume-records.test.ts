@@ -1,6 +1,6 @@
 import { createPool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { expect, test } from "vitest";
 import { consumeRecords } from "../src/consume-records.ts";
 import { consumeRig, DURABLE, SUBJECT } from "./consume-rig.ts";

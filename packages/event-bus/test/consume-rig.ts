@@ -1,4 +1,4 @@
-import { testNats } from "@toolgate/testbed/servers";
+import { testNats } from "@toolgate/testbed/servers/servers";
 import { publishDurably } from "../src/batching-publisher.ts";
 import { connectBus } from "../src/connect.ts";
 import { type ConsumeBatchesOptions, consumeBatches } from "../src/consume.ts";

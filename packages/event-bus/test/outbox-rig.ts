@@ -5,8 +5,8 @@ import {
   WorkspaceEventSchema,
 } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { createPool } from "@toolgate/postgres/pool";
-import { testNats } from "@toolgate/testbed/servers";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testNats } from "@toolgate/testbed/servers/servers";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { type Bus, connectBus } from "../src/connect.ts";
 import { consumeBatches } from "../src/consume.ts";
 import { createOutbox, type Outbox } from "../src/outbox.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testNats } from "@toolgate/testbed/servers";
-import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
+import { testNats } from "@toolgate/testbed/servers/servers";
+import { startTcpProxy } from "@toolgate/testbed/servers/tcp-proxy";
 import { expect, test } from "vitest";
 import { createBatchingPublisher, MAX_MESSAGE_BYTES, publishDurably } from "../src/batching-publisher.ts";
 import { type Bus, connectBus } from "../src/connect.ts";

@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
-import { testNatsCluster } from "@toolgate/testbed/nats-cluster";
-import { testNats } from "@toolgate/testbed/servers";
+import { testNatsCluster } from "@toolgate/testbed/servers/nats-cluster";
+import { testNats } from "@toolgate/testbed/servers/servers";
 import { expect, test } from "vitest";
 import { type Bus, connectBus } from "../src/connect.ts";
 import { ensureReplicas } from "../src/stream-replicas.ts";

@@ -14,6 +14,8 @@ export interface PoolOptions {
   applicationName: string;
   /** How long a statement waits for a connection while all are in use. Default 5 s. */
   waitMs?: number;
+  /** How long a new connection may take. Default 5 s. */
+  connectTimeoutMs?: number;
   /** Longest time that a statement may run. Default 30 s. */
   statementTimeoutMs?: number;
   /** Called with the error of a connection that broke while idle; the pool replaces it. */
@@ -21,6 +23,8 @@ export interface PoolOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** For work that is done once, and that nobody repeats when it fails: a server may be busy or just starting. */
+const PATIENT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** After this time an idle transaction is ended, which releases its locks. */
@@ -36,10 +40,13 @@ export const BIGINT_AS_NUMBER: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
+/** What a pool gives each client. */
+type ClientConfig = pg.ClientConfig & { connectTimeoutMs: number };
+
 /** Gives connecting a timeout of its own: the pool's covers waiting too, and may be much longer. */
 class ConnectingClient extends pg.Client {
-  constructor(config: pg.ClientConfig) {
-    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  constructor({ connectTimeoutMs, ...config }: ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: connectTimeoutMs });
     // A connection may break between two statements, and even before its borrower could add a listener: without one, the
     // process would crash. The pool replaces the client, because it takes no more statements.
     this.on("error", () => {});
@@ -74,7 +81,8 @@ class ConnectingClient extends pg.Client {
  * all below 2^53.
  */
 export function createPool(options: PoolOptions): Pool {
-  const pool = new pg.Pool({
+  const config: pg.PoolConfig & ClientConfig = {
+    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     Client: ConnectingClient as unknown as new () => pg.ClientBase,
     connectionString: options.url,
     max: options.maxConnections,
@@ -86,7 +94,8 @@ export function createPool(options: PoolOptions): Pool {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     types: BIGINT_AS_NUMBER,
-  });
+  };
+  const pool = new pg.Pool(config);
   pool.on("error", (error) => {
     // While it ends, a server that is stopped as well closes the connections.
     if (!pool.ending) options.onIdleError?.(error);
@@ -96,7 +105,8 @@ export function createPool(options: PoolOptions): Pool {
 
 /** Runs `work` with a pool of one connection, which is closed afterwards. */
 export async function withPool<T>(url: string, applicationName: string, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = createPool({ url, maxConnections: 1, applicationName });
+  const patience = { waitMs: PATIENT_MS, connectTimeoutMs: PATIENT_MS };
+  const pool = createPool({ url, maxConnections: 1, applicationName, ...patience });
   try {
     return await work(pool);
   } finally {

@@ -1,4 +1,4 @@
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { createPool, type Pool, type PoolOptions } from "../src/pool.ts";
 
 export interface DatabaseRig extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testPostgres } from "@toolgate/testbed/servers";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testPostgres } from "@toolgate/testbed/servers/servers";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { expect, test } from "vitest";
 import { type Client, createPool, inTransaction, type Pool } from "../src/pool.ts";
 import { databaseRig } from "./database-rig.ts";

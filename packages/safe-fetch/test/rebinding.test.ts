@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startNameServer } from "@toolgate/testbed/name-server";
+import { startNameServer } from "@toolgate/testbed/servers/name-server";
 import { expect, test } from "vitest";
 import { parseAllowList } from "../src/allow-list.ts";
 import { checkTarget } from "../src/resolve.ts";

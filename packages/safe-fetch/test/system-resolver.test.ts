@@ -2,7 +2,7 @@ import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "@toolgate/testbed/eventually";
-import { startNameServer } from "@toolgate/testbed/name-server";
+import { startNameServer } from "@toolgate/testbed/servers/name-server";
 import { expect, test } from "vitest";
 import { createSystemResolver, MAX_LOOKUPS_PER_WORKSPACE } from "../src/system-resolver.ts";
 

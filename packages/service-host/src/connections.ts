@@ -12,7 +12,7 @@ import { type ServerUser, serverUserOf, streamsOf } from "@toolgate/service-regi
 import type { Need } from "@toolgate/service-registry/service-entry";
 import { type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { type EnvReader, readConfig } from "./env.ts";
-import { createLogger, type Logger } from "./logger.ts";
+import { createLogger, type Logger } from "./process/logger.ts";
 import { readDatabaseUrl, readServersCaFile } from "./server-addresses.ts";
 
 type Redis = ReturnType<typeof connectRedis>;

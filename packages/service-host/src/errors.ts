@@ -2,7 +2,7 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import { newRequestId } from "@toolgate/telemetry/request-id";
 import { rpcName } from "./access.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "./process/logger.ts";
 
 /** What an error needs to be told to the caller of an RPC. */
 interface FailedCall {

@@ -2,8 +2,8 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
 import type { JSONWebKeySet } from "jose";
 import type { Env } from "./env.ts";
-import type { Logger } from "./logger.ts";
-import type { Peers } from "./peers.ts";
+import type { Logger } from "./process/logger.ts";
+import type { Peers } from "./rpc/peers.ts";
 import type { ProcessTls } from "./tls/process-tls.ts";
 
 /** What the process gives to each service that it runs. */

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
-import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
+import { startTcpProxy } from "@toolgate/testbed/servers/tcp-proxy";
 import { expect, onTestFinished, test } from "vitest";
 import { remoteTransport } from "../src/rpc/transport.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
-import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
+import { startTcpProxy } from "@toolgate/testbed/servers/tcp-proxy";
 import { expect, test } from "vitest";
 import { rpcRig, transportTo } from "./rpc-rig.ts";
 

@@ -12,9 +12,9 @@ import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { testRemote } from "@toolgate/testbed/transports";
 import { expect, test } from "vitest";
 import { readAll } from "../src/env.ts";
-import { readHostConfig } from "../src/host-config.ts";
 import { readIdentity } from "../src/identity/service-keys.ts";
-import { readPeerUrls } from "../src/peers.ts";
+import { readHostConfig } from "../src/process/host-config.ts";
+import { readPeerUrls } from "../src/rpc/peers.ts";
 
 const IDENTITY = { KEY_AUTH_URL: "http://127.0.0.1:9", ...identityEnv("outbound-webhook") };
 

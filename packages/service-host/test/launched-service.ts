@@ -1,7 +1,7 @@
 import { open } from "node:fs";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { readConfig } from "../src/env.ts";
-import { launch } from "../src/launch.ts";
+import { launch } from "../src/process/launch.ts";
 
 /** Stands in for outbound-webhook in the launch tests, as a separate process. Its calls last CALL_MS. */
 await launch({

@@ -9,9 +9,9 @@ import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolg
 import { ListLockedWorkspacesResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 import { testTokens } from "@toolgate/testbed/service-identity";
 import { expect, test } from "vitest";
-import { createLogger } from "../src/logger.ts";
-import { readPeerUrls, remotePeers } from "../src/peers.ts";
+import { createLogger } from "../src/process/logger.ts";
 import { localServices } from "../src/rpc/local-services.ts";
+import { readPeerUrls, remotePeers } from "../src/rpc/peers.ts";
 import type { Service } from "../src/service.ts";
 
 const log = createLogger({ service: "test", level: "silent" });

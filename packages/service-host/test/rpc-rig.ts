@@ -4,7 +4,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { serviceToken } from "@toolgate/testbed/service-identity";
 import { testAuthentication, testRemote } from "@toolgate/testbed/transports";
-import { createLogger, type Logger } from "../src/logger.ts";
+import { createLogger, type Logger } from "../src/process/logger.ts";
 import { createReadiness } from "../src/process/readiness.ts";
 import { startRpcServer } from "../src/rpc/rpc-server.ts";
 

@@ -7,9 +7,9 @@ import { type CertificateFiles, certificateFiles, type Issued } from "@toolgate/
 import { testTokens } from "@toolgate/testbed/service-identity";
 import { testAuthentication } from "@toolgate/testbed/transports";
 import { readConfig } from "../src/env.ts";
-import { remotePeers } from "../src/peers.ts";
 import { createReadiness } from "../src/process/readiness.ts";
 import { hotCallStreams } from "../src/rpc/hot-calls.ts";
+import { remotePeers } from "../src/rpc/peers.ts";
 import { startRpcServer } from "../src/rpc/rpc-server.ts";
 import type { Service } from "../src/service.ts";
 import { openProcessTls } from "../src/tls/process-tls.ts";

@@ -5,8 +5,8 @@ import { buildConsole } from "@toolgate/console/build";
 import { startServers } from "@toolgate/local-servers/start-servers";
 import { natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
 import type { TestProject } from "vitest/node";
-import { startReaper } from "./reaper-process.ts";
-import "./servers-of-run.ts";
+import { startReaper } from "./servers/reaper-process.ts";
+import "./servers/servers-of-run.ts";
 
 const USERS = { nats: natsUsers(), redis: redisUsers() };
 const NAMES = ["postgres", "nats", "redis"] as const;

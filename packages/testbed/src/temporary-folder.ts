@@ -1,6 +1,6 @@
 import { chmod, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { serversOfRun } from "./servers-of-run.ts";
+import { serversOfRun } from "./servers/servers-of-run.ts";
 
 const OPEN_TO_PASS_THROUGH = 0o711;
 

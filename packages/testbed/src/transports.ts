@@ -4,7 +4,7 @@ import { type Authentication, callersOf } from "@toolgate/service-host/access";
 import { readIdentity } from "@toolgate/service-host/identity/service-keys";
 import { createCallerReader } from "@toolgate/service-host/identity/service-token";
 import { createTextReaders } from "@toolgate/service-host/identity/signed-text";
-import { createLogger, type Logger } from "@toolgate/service-host/logger";
+import { createLogger, type Logger } from "@toolgate/service-host/process/logger";
 import { localServer, remoteTransport, TRUSTED_CALLERS } from "@toolgate/service-host/rpc/transport";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { testKeySet } from "./principals.ts";

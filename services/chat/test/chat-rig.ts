@@ -6,7 +6,7 @@ import type { ChatEvent, DoneEvent } from "@toolgate/gen/toolgate/chat/v1/chat_p
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
-import { createLogger } from "@toolgate/service-host/logger";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import { localServices } from "@toolgate/service-host/rpc/local-services";
 import type { Service } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";

@@ -2,7 +2,7 @@ import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import type { UsageRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { VerifyRequest, VerifyResponse } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { RunRequest, RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import type { Logger } from "@toolgate/service-host/logger";
+import type { Logger } from "@toolgate/service-host/process/logger";
 import type { DescriptionCache } from "./http/descriptions/description-cache.ts";
 import type { GatewaySlots } from "./http/slots.ts";
 

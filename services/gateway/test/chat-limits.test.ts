@@ -5,7 +5,7 @@ import { connectBus } from "@toolgate/event-bus/connect";
 import { ChatService, ReadMore } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testNats } from "@toolgate/testbed/servers";
+import { testNats } from "@toolgate/testbed/servers/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testServer } from "./test-server.ts";
 

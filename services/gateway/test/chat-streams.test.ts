@@ -14,7 +14,7 @@ import {
 } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { AuthorizeResponseSchema, Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
-import { type TestServer, testNats } from "@toolgate/testbed/servers";
+import { type TestServer, testNats } from "@toolgate/testbed/servers/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LiveReader } from "../src/http/chat/live-reader.ts";
 import { testServer } from "./test-server.ts";

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
-import { createLogger } from "@toolgate/service-host/logger";
-import type { Peers } from "@toolgate/service-host/peers";
+import { createLogger } from "@toolgate/service-host/process/logger";
+import type { Peers } from "@toolgate/service-host/rpc/peers";
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
-import { testNats } from "@toolgate/testbed/servers";
+import { testNats } from "@toolgate/testbed/servers/servers";
 import { expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { start } from "../src/service.ts";

@@ -1,6 +1,6 @@
 import { createRouterTransport, type Transport } from "@connectrpc/connect";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { createLogger } from "@toolgate/service-host/logger";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import type { CallContext } from "../src/context.ts";
 import { createHttpServer, type HttpServerOptions } from "../src/http/server.ts";
 import { createGatewaySlots } from "../src/http/slots.ts";

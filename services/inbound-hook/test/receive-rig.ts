@@ -4,7 +4,7 @@ import { createEpochs } from "@toolgate/epoch/epoch";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { start as startGateway } from "@toolgate/gateway/service";
 import { lockWorkspace } from "@toolgate/key-auth/operator/workspaces";
-import { createLogger } from "@toolgate/service-host/logger";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import { localServices } from "@toolgate/service-host/rpc/local-services";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { type HookRig, type RigOptions, startHookRig } from "./hook-rig.ts";

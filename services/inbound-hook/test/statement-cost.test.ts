@@ -4,7 +4,7 @@ import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { newTimedId, timeOfId } from "@toolgate/postgres/timed-id";
 import { migrationsOf } from "@toolgate/service-registry/paths";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { expect, test } from "vitest";
 import { type AcceptedCall, createStoreCalls } from "../src/store/accept.ts";
 import { addActivity } from "../src/store/hook-activity.ts";

@@ -1,4 +1,4 @@
-import { launch } from "@toolgate/service-host/launch";
+import { launch } from "@toolgate/service-host/process/launch";
 import { service } from "./service.ts";
 
 await launch(service);

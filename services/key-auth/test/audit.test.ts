@@ -5,7 +5,7 @@ import { publishDurably } from "@toolgate/event-bus/batching-publisher";
 import { connectBus } from "@toolgate/event-bus/connect";
 import { AuditBatchSchema } from "@toolgate/gen/toolgate/events/v1/audit_pb";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testNats } from "@toolgate/testbed/servers";
+import { testNats } from "@toolgate/testbed/servers/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pruneAuditLog } from "../src/events/daily-job.ts";
 import { MAX_ENTRIES_READ } from "../src/store/audit.ts";

@@ -1,7 +1,7 @@
 import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { UndeliveredReason } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { eventually } from "@toolgate/testbed/eventually";
-import { type MailTrap, startMailTrap } from "@toolgate/testbed/mail-trap";
+import { type MailTrap, startMailTrap } from "@toolgate/testbed/servers/mail-trap";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
-import { startReceiver } from "@toolgate/testbed/receiver";
+import { startReceiver } from "@toolgate/testbed/servers/receiver";
 import { expect, test } from "vitest";
 import { runAttempt } from "../src/worker/run-attempt.ts";
 

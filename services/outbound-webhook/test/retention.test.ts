@@ -1,7 +1,7 @@
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
-import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
+import { type TestDatabase, testDatabase } from "@toolgate/testbed/servers/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { maintainPartitions, RETENTION_DAYS } from "../src/store/retention.ts";
 

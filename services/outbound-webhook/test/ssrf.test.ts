@@ -4,7 +4,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { createSystemResolver } from "@toolgate/safe-fetch/system-resolver";
 import { eventually } from "@toolgate/testbed/eventually";
-import { type NameServer, startNameServer } from "@toolgate/testbed/name-server";
+import { type NameServer, startNameServer } from "@toolgate/testbed/servers/name-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 

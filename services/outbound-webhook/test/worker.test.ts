@@ -4,7 +4,7 @@ import { ensureStreams } from "@toolgate/event-bus/streams";
 import { AttemptBatchSchema, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testNats } from "@toolgate/testbed/servers";
+import { testNats } from "@toolgate/testbed/servers/servers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SLOW_ATTEMPT_MS } from "../src/domain/outcome.ts";
 import { runWorker } from "../src/worker/worker.ts";

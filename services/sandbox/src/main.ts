@@ -1,4 +1,4 @@
-import { launchPlain } from "@toolgate/service-host/launch-plain";
+import { launchPlain } from "@toolgate/service-host/process/launch-plain";
 import { service } from "./service.ts";
 
 await launchPlain(service);

@@ -1,4 +1,4 @@
-import type { Logger } from "@toolgate/service-host/logger";
+import type { Logger } from "@toolgate/service-host/process/logger";
 import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { SandboxSettings } from "./config.ts";

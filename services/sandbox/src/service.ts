@@ -1,4 +1,4 @@
-import type { PlainProcess } from "@toolgate/service-host/launch-plain";
+import type { PlainProcess } from "@toolgate/service-host/process/launch-plain";
 import { type Config, readConfig } from "./config.ts";
 import { detectIsolation } from "./isolation/detect.ts";
 import { reportLayers } from "./isolation/layers.ts";

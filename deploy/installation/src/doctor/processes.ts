@@ -1,7 +1,7 @@
 import { sandboxStatus } from "@toolgate/sandbox/processes/remote-process";
 import type { Env } from "@toolgate/service-host/env";
-import { readHostConfig } from "@toolgate/service-host/host-config";
-import { createLogger } from "@toolgate/service-host/logger";
+import { readHostConfig } from "@toolgate/service-host/process/host-config";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import { isServing } from "@toolgate/service-host/rpc/probe";
 import { openProcessTls } from "@toolgate/service-host/tls/process-tls";

@@ -1,7 +1,7 @@
 import type { Env } from "@toolgate/service-host/env";
-import { readHostConfig } from "@toolgate/service-host/host-config";
 import { readIdentity } from "@toolgate/service-host/identity/service-keys";
-import { readPeerUrls } from "@toolgate/service-host/peers";
+import { readHostConfig } from "@toolgate/service-host/process/host-config";
+import { readPeerUrls } from "@toolgate/service-host/rpc/peers";
 import { DEFINITIONS } from "../single.ts";
 import { type Findings, type Member, messageOf } from "./finding.ts";
 

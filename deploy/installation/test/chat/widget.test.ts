@@ -1,4 +1,4 @@
-import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
+import { startTcpProxy } from "@toolgate/testbed/servers/tcp-proxy";
 import type { Browser, BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findChromium, launchChromium } from "../browser.ts";

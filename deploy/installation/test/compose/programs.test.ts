@@ -9,8 +9,8 @@ import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { freePort } from "@toolgate/local-servers/ports";
 import { findPrograms, programFolders, type ServerName } from "@toolgate/local-servers/programs";
 import { eventually } from "@toolgate/testbed/eventually";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
-import { testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { interpolate, readCompose } from "./compose-file.ts";
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type Random, shuffled } from "@toolgate/testbed/random";
-import type { TestServer } from "@toolgate/testbed/servers";
+import type { TestServer } from "@toolgate/testbed/servers/servers";
 import type { RunningToolgate } from "../running-toolgate.ts";
 
 /** A part of an installation that is killed and comes back. */

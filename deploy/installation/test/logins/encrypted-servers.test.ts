@@ -8,7 +8,7 @@ import { connectBus } from "@toolgate/event-bus/connect";
 import { NEEDS, readConfig } from "@toolgate/key-auth/config";
 import { createPool } from "@toolgate/postgres/pool";
 import { openConnections } from "@toolgate/service-host/connections";
-import { createLogger } from "@toolgate/service-host/logger";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import { withCaFile } from "@toolgate/service-host/server-addresses";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EncryptedServers, startEncryptedServers } from "./encrypted-servers.ts";

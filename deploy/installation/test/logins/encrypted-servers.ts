@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { openPorts } from "@toolgate/local-servers/ports";
 import { type Binary, findPrograms, programFolders } from "@toolgate/local-servers/programs";
 import { startServer } from "@toolgate/local-servers/server-process";
-import { startOwnPostgres } from "@toolgate/testbed/own-postgres";
+import { startOwnPostgres } from "@toolgate/testbed/servers/own-postgres";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { Client } from "pg";
 import { writeLogins } from "../../src/logins.ts";

@@ -3,7 +3,7 @@ import { connectBus } from "@toolgate/event-bus/connect";
 import { SERVER_USERS, subjectsOf } from "@toolgate/service-registry/server-users";
 import { SERVICES } from "@toolgate/service-registry/services";
 import { eventually } from "@toolgate/testbed/eventually";
-import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers";
+import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers/servers";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 

@@ -3,7 +3,7 @@ import { appendFile, chown, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "@toolgate/testbed/eventually";
-import { startOwnPostgres } from "@toolgate/testbed/own-postgres";
+import { startOwnPostgres } from "@toolgate/testbed/servers/own-postgres";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { Client } from "pg";
 

@@ -1,8 +1,8 @@
 import { type Bus, connectBus } from "@toolgate/event-bus/connect";
 import { type StreamName, streamFaults } from "@toolgate/event-bus/streams";
 import { eventually } from "@toolgate/testbed/eventually";
-import { type TestNatsCluster, testNatsCluster } from "@toolgate/testbed/nats-cluster";
 import { seededRandom } from "@toolgate/testbed/random";
+import { type TestNatsCluster, testNatsCluster } from "@toolgate/testbed/servers/nats-cluster";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { replicaFaults } from "../../../../packages/event-bus/test/replica-faults.ts";
 import { readArrivals, readLogs } from "../faults/evidence.ts";

@@ -1,8 +1,8 @@
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "@toolgate/testbed/eventually";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
-import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
 import { makeRetriesDue } from "../faults/unsettled.ts";
 import { runToolgate } from "../running-toolgate.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Management } from "@toolgate/local/demo/management";
-import type { TestReceiver } from "@toolgate/testbed/receiver";
+import type { TestReceiver } from "@toolgate/testbed/servers/receiver";
 import { plain } from "../../../../services/chat/test/model-servers/script.ts";
 import type { ModelServer } from "../../../../services/chat/test/model-servers/server.ts";
 

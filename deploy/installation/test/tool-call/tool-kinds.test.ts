@@ -1,5 +1,5 @@
 import { eventually } from "@toolgate/testbed/eventually";
-import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
+import { type TestDatabase, testDatabase } from "@toolgate/testbed/servers/test-database";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { testDatabase } from "@toolgate/testbed/test-database";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { addParts } from "../../src/fair-queue/add.ts";
 import { type FairQueue, holdsSlot } from "../../src/fair-queue/caps.ts";
 import { prepareClaim } from "../../src/fair-queue/claim.ts";

@@ -1,7 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { JSONWebKeySet } from "jose";
-import type { Peers } from "../peers.ts";
+import type { Peers } from "../rpc/peers.ts";
 
 const TIMEOUT_MS = 3_000;
 

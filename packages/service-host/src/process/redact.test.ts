@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createLogger } from "../logger.ts";
+import { createLogger } from "./logger.ts";
 
 const SECRET = "hunter2";
 

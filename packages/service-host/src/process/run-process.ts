@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from "../logger.ts";
+import { createLogger, type Logger } from "./logger.ts";
 
 const END_WITHIN_MS = 1_000;
 

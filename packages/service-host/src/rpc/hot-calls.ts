@@ -5,7 +5,7 @@ import type { HotCall } from "@toolgate/service-registry/service-entry";
 import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { rpcName } from "../access.ts";
 import { callerOf } from "../identity/caller.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../process/logger.ts";
 import type { Service } from "../service.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: each handler has its own request and response types.

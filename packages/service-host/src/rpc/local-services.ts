@@ -7,10 +7,10 @@ import type { JSONWebKeySet } from "jose";
 import { type Authentication, assertMayCall, rpcName } from "../access.ts";
 import { principalKeysOf } from "../identity/principal-keys.ts";
 import { createTextReaders } from "../identity/signed-text.ts";
-import type { Logger } from "../logger.ts";
-import { hotCallOf, type Peers } from "../peers.ts";
+import type { Logger } from "../process/logger.ts";
 import type { Service } from "../service.ts";
 import { hotCallsOf, unaryRoutes } from "./hot-calls.ts";
+import { hotCallOf, type Peers } from "./peers.ts";
 import { type LocalServer, localServer, TRUSTED_CALLERS } from "./transport.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: each handler has its own request and response types.

@@ -15,8 +15,8 @@ import { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/
 import { type Authentication, assertAccessDeclared } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
 import { SERVICE_TOKEN_HEADER } from "../identity/service-token.ts";
-import type { Logger } from "../logger.ts";
 import { listen } from "../process/listen.ts";
+import type { Logger } from "../process/logger.ts";
 import type { Readiness } from "../process/readiness.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
 import { healthService } from "./health.ts";

@@ -14,7 +14,7 @@ import type { ServiceName } from "@toolgate/service-registry/services";
 import { type Authentication, accessInterceptor, assertAccessDeclared, callerInterceptor } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
 import type { CallerReader } from "../identity/service-token.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../process/logger.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
 

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { type ConnectionOptions, connect, type Server, type TLSSocket, type TlsOptions } from "node:tls";
 import { runEvery } from "../every.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../process/logger.ts";
 import { type Certificates, certificatesFrom, MIN_VERSION, readTexts } from "./certificates.ts";
 import { logRefusals } from "./refusals.ts";
 import type { TlsFiles } from "./settings.ts";

@@ -1,5 +1,5 @@
 import type { Server, TLSSocket } from "node:tls";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../process/logger.ts";
 
 /** So that a scanner does not fill the log. */
 const LOG_EVERY_MS = 10_000;

@@ -4,8 +4,8 @@ import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_ru
 import { ChatLogService } from "@toolgate/gen/toolgate/chat/v1/chat_log_pb";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
-import { createLogger } from "@toolgate/service-host/logger";
 import type { MemberRole } from "@toolgate/service-host/principal";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import type { Service } from "@toolgate/service-host/service";
 import { principalHeaders } from "@toolgate/testbed/principals";
 import { testTransport } from "@toolgate/testbed/transports";

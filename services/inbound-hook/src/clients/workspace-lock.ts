@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { ListLockedWorkspacesRequestSchema, WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
-import type { Peers } from "@toolgate/service-host/peers";
+import type { Peers } from "@toolgate/service-host/rpc/peers";
 
 /** [IN-28] Whether a workspace is locked, from key-auth's database. */
 export type IsWorkspaceLocked = (workspaceId: string) => Promise<boolean>;

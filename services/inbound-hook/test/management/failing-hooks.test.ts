@@ -1,5 +1,5 @@
 import { eventually } from "@toolgate/testbed/eventually";
-import { type MailTrap, startMailTrap } from "@toolgate/testbed/mail-trap";
+import { type MailTrap, startMailTrap } from "@toolgate/testbed/servers/mail-trap";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import type { TestWorkspace } from "../hook-rig.ts";
 import { type RunRig, startRunRig } from "../running/run-rig.ts";

@@ -4,7 +4,7 @@ import {
   type RunForHookRequest,
   type RunForHookResponse,
 } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
-import { createLogger } from "@toolgate/service-host/logger";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import { createReadiness } from "@toolgate/service-host/process/readiness";
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
 import { testAuthentication, testRemote } from "@toolgate/testbed/transports";

@@ -1,5 +1,5 @@
 import { eventually } from "@toolgate/testbed/eventually";
-import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
+import { startTcpProxy } from "@toolgate/testbed/servers/tcp-proxy";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestWorkspace } from "../hook-rig.ts";
 import { newBody } from "../receive-rig.ts";

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { neverSentError } from "@toolgate/call-stream/call";
 import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import type { Peers } from "@toolgate/service-host/peers";
+import type { Peers } from "@toolgate/service-host/rpc/peers";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestWorkspace } from "../hook-rig.ts";

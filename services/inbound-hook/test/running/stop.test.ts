@@ -1,5 +1,5 @@
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import type { Peers } from "@toolgate/service-host/peers";
+import type { Peers } from "@toolgate/service-host/rpc/peers";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { TestWorkspace } from "../hook-rig.ts";

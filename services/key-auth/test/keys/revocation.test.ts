@@ -4,7 +4,7 @@ import { minuteWindow } from "@toolgate/epoch/minute-window";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testRedis } from "@toolgate/testbed/servers";
+import { testRedis } from "@toolgate/testbed/servers/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningKeyAuth, runKeyAuth } from "../running-key-auth.ts";
 

@@ -2,7 +2,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
-import { testRedis } from "@toolgate/testbed/servers";
+import { testRedis } from "@toolgate/testbed/servers/servers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { codeOf, type RunningKeyAuth, runKeyAuth, untilBlocked } from "../running-key-auth.ts";
 

@@ -6,7 +6,7 @@ import { createEpochs } from "@toolgate/epoch/epoch";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { UNKNOWN_FOR_MS } from "@toolgate/epoch/row-loader";
 import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
-import { serversOfRun } from "@toolgate/testbed/servers-of-run";
+import { serversOfRun } from "@toolgate/testbed/servers/servers-of-run";
 import { expect, test } from "vitest";
 import type { VerificationRow } from "../../src/store/verification.ts";
 import { createVerifiableKeys, isUsable } from "../../src/verification/verifiable-keys.ts";

@@ -1,6 +1,6 @@
 import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testRedis } from "@toolgate/testbed/servers";
+import { testRedis } from "@toolgate/testbed/servers/servers";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningKeyAuth, runKeyAuth } from "../running-key-auth.ts";

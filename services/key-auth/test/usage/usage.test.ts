@@ -5,7 +5,7 @@ import { publishDurably } from "@toolgate/event-bus/batching-publisher";
 import { type Bus, connectBus } from "@toolgate/event-bus/connect";
 import { UsageBatchSchema, type UsageRecord, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testNats } from "@toolgate/testbed/servers";
+import { testNats } from "@toolgate/testbed/servers/servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countPlan } from "../../src/domain/call-buckets.ts";
 import { maintainPartitions } from "../../src/events/daily-job.ts";

@@ -1,10 +1,10 @@
 import { createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
 import { adminNoticeLoop } from "@toolgate/service-host/admin-notices";
 import { runEvery } from "@toolgate/service-host/every";
-import type { Logger } from "@toolgate/service-host/logger";
 import type { Loop, Loops } from "@toolgate/service-host/loops";
-import type { MailSettings } from "@toolgate/service-host/outgoing";
-import type { Peers } from "@toolgate/service-host/peers";
+import type { Logger } from "@toolgate/service-host/process/logger";
+import type { MailSettings } from "@toolgate/service-host/rpc/outgoing";
+import type { Peers } from "@toolgate/service-host/rpc/peers";
 import { type Context, DISPATCH } from "../context.ts";
 import { createAttemptSender } from "../events/attempt-sender.ts";
 import { deactivationNotices } from "../events/deactivation-notices.ts";

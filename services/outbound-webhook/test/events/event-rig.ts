@@ -4,7 +4,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { CUSTOM_WILDCARD, EVENT_TYPES, eventTypeOf, schemaPath } from "@toolgate/event-schemas/catalogue";
 import { eventSchema } from "@toolgate/event-schemas/envelope";
 import { EventReportSchema, EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
-import { createLogger } from "@toolgate/service-host/logger";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import type { Service } from "@toolgate/service-host/service";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testTransport } from "@toolgate/testbed/transports";

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { type RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { createLogger } from "@toolgate/service-host/logger";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { eventually } from "@toolgate/testbed/eventually";

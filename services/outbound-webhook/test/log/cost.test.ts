@@ -3,7 +3,7 @@ import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool, type Queryable } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { addCost, explainingPool } from "@toolgate/testbed/plan-cost";
-import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
+import { type TestDatabase, testDatabase } from "@toolgate/testbed/servers/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeliveryFilter } from "../../src/domain/delivery-filter.ts";
 import { MAX_LOOKED_AT, readHealth } from "../../src/store/log/health.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { codeOf } from "@toolgate/testbed/rpc-errors";
-import { serversOfRun } from "@toolgate/testbed/servers-of-run";
+import { serversOfRun } from "@toolgate/testbed/servers/servers-of-run";
 import { verify } from "@toolgate/webhook-signing/verify";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

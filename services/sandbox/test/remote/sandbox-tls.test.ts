@@ -1,4 +1,4 @@
-import { createLogger } from "@toolgate/service-host/logger";
+import { createLogger } from "@toolgate/service-host/process/logger";
 import { openProcessTls, type ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import {
   type Authority,

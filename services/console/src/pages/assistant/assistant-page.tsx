@@ -4,7 +4,7 @@ import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { type ComponentType, Suspense } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { ASSISTANTS } from "../../text/en/assistants.ts";
+import { ASSISTANTS } from "../../text/en/assistants/assistants.ts";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { Tabs } from "../../ui/page/tabs.tsx";

@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type Assistant, AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { useState } from "react";
 import { useCanManage, useWorkspace } from "../../rpc/use-session.ts";
-import { ASSISTANTS } from "../../text/en/assistants.ts";
+import { ASSISTANTS } from "../../text/en/assistants/assistants.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
 import { useList } from "../../ui/list/use-list.ts";

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { ASSISTANT_EDITOR, ASSISTANTS } from "../../text/en/assistants.ts";
+import { ASSISTANT_EDITOR, ASSISTANTS } from "../../text/en/assistants/assistants.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { Field, Form } from "../../ui/form/form.tsx";
 import { Input, TextArea } from "../../ui/form/input.tsx";

@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type Proposal, ProposalState } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
 import { type ReactNode, useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
-import { BUILDER } from "../../text/en/builder.ts";
+import { BUILDER } from "../../text/en/assistants/builder.ts";
 import { Button } from "../../ui/button.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Page } from "../../ui/page/page.tsx";

@@ -3,7 +3,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type Proposal, ProposalService, ProposalState } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { BUILDER } from "../../text/en/builder.ts";
+import { BUILDER } from "../../text/en/assistants/builder.ts";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Status } from "../../ui/status.tsx";
 import { DefinitionDiff } from "../definition/diff/definition-diff.tsx";

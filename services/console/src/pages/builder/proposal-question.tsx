@@ -1,8 +1,8 @@
 import type { Proposal } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
 import { failureOf } from "../../rpc/errors.ts";
-import { BUILDER } from "../../text/en/builder.ts";
-import { EXPOSURE } from "../../text/en/tool-editor.ts";
-import { FLAGS } from "../../text/en/tools.ts";
+import { BUILDER } from "../../text/en/assistants/builder.ts";
+import { EXPOSURE } from "../../text/en/tools/tool-editor.ts";
+import { FLAGS } from "../../text/en/tools/tools.ts";
 import { Button } from "../../ui/button.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Chat } from "@toolgate/gen/toolgate/chat/v1/chat_log_pb";
-import { CHATS } from "../../text/en/chats.ts";
+import { CHATS } from "../../text/en/assistants/chats.ts";
 import { Facts, Panel } from "../../ui/page/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { BUILDER_NAME } from "../builder/name.ts";

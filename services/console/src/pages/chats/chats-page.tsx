@@ -1,7 +1,7 @@
 import { useSearch } from "@tanstack/react-router";
 import { type Chat, ChatLogService } from "@toolgate/gen/toolgate/chat/v1/chat_log_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { CHATS } from "../../text/en/chats.ts";
+import { CHATS } from "../../text/en/assistants/chats.ts";
 import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
 import { useList } from "../../ui/list/use-list.ts";
 import { useSetSearch } from "../../ui/list/use-set-search.ts";

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { CONVERSATION } from "../../text/en/conversation.ts";
+import { CONVERSATION } from "../../text/en/assistants/conversation.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/form/input.tsx";
 import { Hidden } from "../../ui/hidden.tsx";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { CONVERSATION } from "../../text/en/conversation.ts";
+import { CONVERSATION } from "../../text/en/assistants/conversation.ts";
 import { Composer } from "./composer.tsx";
 import styles from "./conversation.module.css";
 import type { ToolItem } from "./items.ts";

@@ -1,5 +1,5 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
-import { CONVERSATION, receiptText } from "../../text/en/conversation.ts";
+import { CONVERSATION, receiptText } from "../../text/en/assistants/conversation.ts";
 import { Button } from "../../ui/button.tsx";
 import { Hidden } from "../../ui/hidden.tsx";
 import { AnswerHtml } from "./answer-html.tsx";

@@ -3,8 +3,8 @@ import { ChatLogService, ToolCallStatus } from "@toolgate/gen/toolgate/chat/v1/c
 import { useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useCanManage, useWorkspace } from "../../rpc/use-session.ts";
-import { CONVERSATION } from "../../text/en/conversation.ts";
-import { milliseconds } from "../../text/en/runs.ts";
+import { CONVERSATION } from "../../text/en/assistants/conversation.ts";
+import { milliseconds } from "../../text/en/tools/runs.ts";
 import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { indentJson } from "../../ui/code/indent-json.ts";
 import { FailureText } from "../../ui/page/failure.tsx";

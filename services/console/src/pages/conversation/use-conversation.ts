@@ -3,7 +3,7 @@ import type { ChatEvent } from "@toolgate/chat-client/events";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { sessionFetch } from "../../rpc/session-fetch.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { CONVERSATION } from "../../text/en/conversation.ts";
+import { CONVERSATION } from "../../text/en/assistants/conversation.ts";
 import { type EventOptions, NOTHING, type Shown, withError, withEvent, withMessage, withOlder } from "./items.ts";
 
 export interface ConversationOptions {

@@ -4,7 +4,7 @@ import { useState } from "react";
 import * as v from "valibot";
 import { failureOf } from "../../rpc/errors.ts";
 import { useRole, useWorkspace } from "../../rpc/use-session.ts";
-import { DATA, SOURCE } from "../../text/en/data.ts";
+import { DATA, SOURCE } from "../../text/en/tools/data.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";

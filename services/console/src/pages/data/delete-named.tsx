@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { DATA } from "../../text/en/data.ts";
+import { DATA } from "../../text/en/tools/data.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
 import type { NamedProps } from "./named-page.tsx";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { DATA } from "../../text/en/data.ts";
+import { DATA } from "../../text/en/tools/data.ts";
 import { Field } from "../../ui/form/form.tsx";
 import { Input } from "../../ui/form/input.tsx";
 

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { DATA } from "../../text/en/data.ts";
+import { DATA } from "../../text/en/tools/data.ts";
 import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/page/panel.tsx";
 import { DeleteNamed } from "./delete-named.tsx";

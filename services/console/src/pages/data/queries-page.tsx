@@ -1,7 +1,7 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { DataSourceService, type PreparedQuery, QueryMode } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { DATA, QUERIES } from "../../text/en/data.ts";
+import { DATA, QUERIES } from "../../text/en/tools/data.ts";
 import { CodeBlock } from "../../ui/code/code-block.tsx";
 import type { Column } from "../../ui/list/resource-list.tsx";
 import { useList } from "../../ui/list/use-list.ts";

@@ -2,7 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { DataSourceService, type PreparedQuery, QueryMode } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { DATA, QUERIES } from "../../text/en/data.ts";
+import { DATA, QUERIES } from "../../text/en/tools/data.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
 import { Field, Form } from "../../ui/form/form.tsx";

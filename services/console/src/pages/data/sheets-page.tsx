@@ -5,7 +5,7 @@ import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_so
 import { useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { SHEETS } from "../../text/en/data.ts";
+import { SHEETS } from "../../text/en/tools/data.ts";
 import { Field } from "../../ui/form/form.tsx";
 import { Input } from "../../ui/form/input.tsx";
 import { useList } from "../../ui/list/use-list.ts";

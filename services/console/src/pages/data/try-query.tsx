@@ -3,7 +3,7 @@ import { DataSourceService, type DryRunQueryResponse } from "@toolgate/gen/toolg
 import { useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { QUERIES } from "../../text/en/data.ts";
+import { QUERIES } from "../../text/en/tools/data.ts";
 import { Button } from "../../ui/button.tsx";
 import { readJsonObject } from "../../ui/code/read-json.ts";
 import { Field, FieldErrors } from "../../ui/form/form.tsx";

@@ -2,7 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { DataSourceService, type Variable } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { DATA, VARIABLES } from "../../text/en/data.ts";
+import { DATA, VARIABLES } from "../../text/en/tools/data.ts";
 import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";

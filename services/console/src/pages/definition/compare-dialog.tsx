@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { failureOf } from "../../rpc/errors.ts";
-import { EDITOR } from "../../text/en/tool-editor.ts";
+import { EDITOR } from "../../text/en/tools/tool-editor.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { DefinitionDiff } from "./diff/definition-diff.tsx";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type ReactNode, useState } from "react";
 import { useCanManage } from "../../rpc/use-session.ts";
-import { EDITOR } from "../../text/en/tool-editor.ts";
+import { EDITOR } from "../../text/en/tools/tool-editor.ts";
 import { useShortcut } from "../../ui/shortcuts.ts";
 import type { View } from "./choice.tsx";
 import styles from "./definition.module.css";

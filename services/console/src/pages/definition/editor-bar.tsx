@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { EDITOR, VERSIONS } from "../../text/en/tool-editor.ts";
+import { EDITOR, VERSIONS } from "../../text/en/tools/tool-editor.ts";
 import { Button } from "../../ui/button.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Status } from "../../ui/status.tsx";

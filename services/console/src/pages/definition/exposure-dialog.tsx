@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { EXPOSURE } from "../../text/en/tool-editor.ts";
+import { EXPOSURE } from "../../text/en/tools/tool-editor.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import styles from "./exposure.module.css";
 

@@ -1,5 +1,5 @@
 import { useBlocker } from "@tanstack/react-router";
-import { EDITOR } from "../../text/en/tool-editor.ts";
+import { EDITOR } from "../../text/en/tools/tool-editor.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 
 /** Asks before unsaved changes are left behind. */

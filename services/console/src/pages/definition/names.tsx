@@ -1,4 +1,4 @@
-import { EXPOSURE } from "../../text/en/tool-editor.ts";
+import { EXPOSURE } from "../../text/en/tools/tool-editor.ts";
 import styles from "./exposure.module.css";
 
 const SHOWN = 20;

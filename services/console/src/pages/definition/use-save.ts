@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { useState } from "react";
 import { type Failure, failureOf } from "../../rpc/errors.ts";
-import { EDITOR } from "../../text/en/tool-editor.ts";
+import { EDITOR } from "../../text/en/tools/tool-editor.ts";
 import { toast } from "../../ui/dialog/toast.tsx";
 import { exposedFlags } from "./exposed-flags.ts";
 import type { Draft } from "./use-draft.ts";

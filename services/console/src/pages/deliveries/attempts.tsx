@@ -1,5 +1,5 @@
 import { type Attempt, type Delivery, Wait } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-import { DELIVERIES } from "../../text/en/deliveries.ts";
+import { DELIVERIES } from "../../text/en/webhooks/deliveries.ts";
 import { BodyView } from "../../ui/code/body-view.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { useMemo } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { DELIVERIES } from "../../text/en/deliveries.ts";
+import { DELIVERIES } from "../../text/en/webhooks/deliveries.ts";
 import { ResourceList } from "../../ui/list/resource-list.tsx";
 import { timestampOf } from "../../ui/list/time-range.tsx";
 import { useList } from "../../ui/list/use-list.ts";

@@ -1,6 +1,6 @@
 import type { InferOutput } from "valibot";
 import type { Search } from "../../routes/deliveries.ts";
-import { DELIVERIES } from "../../text/en/deliveries.ts";
+import { DELIVERIES } from "../../text/en/webhooks/deliveries.ts";
 import { Select } from "../../ui/form/input.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { TimeRange } from "../../ui/list/time-range.tsx";

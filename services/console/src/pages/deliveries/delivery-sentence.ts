@@ -7,7 +7,7 @@ import {
   DeliveryStatus,
   Wait,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-import { FAILURES, TIMEOUTS } from "../../text/en/deliveries.ts";
+import { FAILURES, TIMEOUTS } from "../../text/en/webhooks/deliveries.ts";
 import { spanText, tookText } from "./duration.ts";
 
 const MAX_ATTEMPTS = 6;

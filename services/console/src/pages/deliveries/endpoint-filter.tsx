@@ -1,4 +1,4 @@
-import { UNDELIVERED } from "../../text/en/undelivered.ts";
+import { UNDELIVERED } from "../../text/en/webhooks/undelivered.ts";
 import { Select } from "../../ui/form/input.tsx";
 import styles from "./deliveries.module.css";
 import { type Endpoints, endpointOptions } from "./use-endpoints.ts";

@@ -1,5 +1,5 @@
 import type { Attempt } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-import { NO_RESPONSE_PHASE, PHASES } from "../../text/en/deliveries.ts";
+import { NO_RESPONSE_PHASE, PHASES } from "../../text/en/webhooks/deliveries.ts";
 import styles from "./attempts.module.css";
 import { tookText } from "./duration.ts";
 

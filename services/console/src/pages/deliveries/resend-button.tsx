@@ -2,7 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { DELIVERIES } from "../../text/en/deliveries.ts";
+import { DELIVERIES } from "../../text/en/webhooks/deliveries.ts";
 import { Button } from "../../ui/button.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 

@@ -2,7 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { SecretOnce } from "../../ui/dialog/secret-once.tsx";
 import { Form } from "../../ui/form/form.tsx";

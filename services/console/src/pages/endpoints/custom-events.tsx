@@ -1,5 +1,5 @@
 import type { EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { Field } from "../../ui/form/form.tsx";
 import { TextArea } from "../../ui/form/input.tsx";
 import styles from "./endpoints.module.css";

@@ -1,5 +1,5 @@
 import type { AttemptResult, Endpoint, EndpointHealth } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
-import { waitingCount } from "../../text/en/endpoint-health.ts";
+import { waitingCount } from "../../text/en/webhooks/endpoint-health.ts";
 import type { Column } from "../../ui/list/resource-list.tsx";
 import { Time } from "../../ui/time.tsx";
 import { EndpointStatusBadge, shortResult } from "./endpoint-status.tsx";

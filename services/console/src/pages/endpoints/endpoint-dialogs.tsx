@@ -2,7 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type Endpoint, EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { useRef, useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";

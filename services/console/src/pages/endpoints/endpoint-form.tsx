@@ -1,6 +1,6 @@
 import type { Endpoint } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import * as v from "valibot";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { Field } from "../../ui/form/form.tsx";
 import { Checkbox, Input, TextArea } from "../../ui/form/input.tsx";
 import { EventPicker } from "./event-picker.tsx";

@@ -4,8 +4,14 @@ import { Cap, DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1
 import type { AttemptResult, Endpoint, EndpointHealth } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { backlogText, FAILING_TEXT, FULL_CAPS, healthText, resultText } from "../../text/en/endpoint-health.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import {
+  backlogText,
+  FAILING_TEXT,
+  FULL_CAPS,
+  healthText,
+  resultText,
+} from "../../text/en/webhooks/endpoint-health.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Section } from "../../ui/page/panel.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -3,8 +3,8 @@ import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endp
 import { lazy, Suspense, useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
-import { VERIFY_CODE } from "../../text/en/receiver-code.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
+import { VERIFY_CODE } from "../../text/en/webhooks/receiver-code.ts";
 import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/page/panel.tsx";

@@ -1,6 +1,6 @@
 import type { AttemptResult, Endpoint } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
-import { FAILURES_TO_DEACTIVATE, isDeactivatedByFailures } from "../../text/en/endpoint-health.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { FAILURES_TO_DEACTIVATE, isDeactivatedByFailures } from "../../text/en/webhooks/endpoint-health.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { Status } from "../../ui/status.tsx";
 
 export function EndpointStatusBadge(endpoint: Endpoint) {

@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { EndpointService, EndpointStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/form/input.tsx";
 import { ResourceList } from "../../ui/list/resource-list.tsx";

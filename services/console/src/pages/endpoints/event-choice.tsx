@@ -1,7 +1,7 @@
 import type { EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { useId, useState } from "react";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
-import { EVENTS } from "../../text/en/events.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
+import { EVENTS } from "../../text/en/webhooks/events.ts";
 import { Button } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/form/input.tsx";
 import { Icon } from "../../ui/icon.tsx";

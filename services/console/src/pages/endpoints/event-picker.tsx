@@ -3,7 +3,7 @@ import { EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_p
 import { useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { FieldGroup } from "../../ui/form/field-group.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { groupOf } from "../events/event-source.tsx";

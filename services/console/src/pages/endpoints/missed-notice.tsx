@@ -2,8 +2,8 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { missedText } from "../../text/en/endpoint-health.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { missedText } from "../../text/en/webhooks/endpoint-health.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import buttonStyles from "../../ui/button.module.css";
 import styles from "./endpoints.module.css";
 

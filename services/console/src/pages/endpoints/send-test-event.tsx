@@ -5,7 +5,7 @@ import { EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_p
 import { useState } from "react";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { Field, Form } from "../../ui/form/form.tsx";
 import { Input, Select } from "../../ui/form/input.tsx";

@@ -1,7 +1,7 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
 import type { EndpointDialogProps } from "./endpoint-dialogs.tsx";

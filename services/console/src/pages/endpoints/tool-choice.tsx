@@ -1,6 +1,6 @@
 import { useToolsWith } from "../../rpc/all-tools.ts";
 import { failureOf } from "../../rpc/errors.ts";
-import { ENDPOINTS } from "../../text/en/endpoints.ts";
+import { ENDPOINTS } from "../../text/en/webhooks/endpoints.ts";
 import { FieldGroup } from "../../ui/form/field-group.tsx";
 import { Checkbox } from "../../ui/form/input.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
-import { EVENTS } from "../../text/en/events.ts";
+import { EVENTS } from "../../text/en/webhooks/events.ts";
 import { Facts, Panel } from "../../ui/page/panel.tsx";
 import { EventSchema } from "./event-schema.tsx";
 import { EventSource } from "./event-source.tsx";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { failureOf } from "../../rpc/errors.ts";
-import { EVENTS } from "../../text/en/events.ts";
+import { EVENTS } from "../../text/en/webhooks/events.ts";
 import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Section } from "../../ui/page/panel.tsx";

@@ -1,5 +1,5 @@
 import type { EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
-import { EVENT_GROUPS, EVENTS } from "../../text/en/events.ts";
+import { EVENT_GROUPS, EVENTS } from "../../text/en/webhooks/events.ts";
 import { Status } from "../../ui/status.tsx";
 
 /** Whether a service of this version sends events of the type. */

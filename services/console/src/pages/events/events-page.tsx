@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { EventService, type EventType } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { EVENTS } from "../../text/en/events.ts";
+import { EVENTS } from "../../text/en/webhooks/events.ts";
 import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { useList } from "../../ui/list/use-list.ts";

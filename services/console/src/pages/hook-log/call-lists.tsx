@@ -1,5 +1,5 @@
 import type { HookDelivery, RefusedCall } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
-import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { HOOK_LOG } from "../../text/en/webhooks/hook-log.ts";
 import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";
 import type { List } from "../../ui/list/use-list.ts";
 import { Status } from "../../ui/status.tsx";

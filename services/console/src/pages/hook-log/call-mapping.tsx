@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { HOOK_LOG } from "../../text/en/webhooks/hook-log.ts";
 import { HookPointers } from "../hooks/hook-facts.tsx";
 
 /** How the hook makes arguments of a body. Nothing for a hook that was deleted. */

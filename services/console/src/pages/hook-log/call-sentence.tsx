@@ -3,7 +3,7 @@ import {
   HookDeliveryStatus,
   type HookRun,
 } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
-import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { HOOK_LOG } from "../../text/en/webhooks/hook-log.ts";
 import { Time } from "../../ui/time.tsx";
 import { targetText } from "../hooks/hook-status.tsx";
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { HOOK_LOG } from "../../text/en/webhooks/hook-log.ts";
 import { Button } from "../../ui/button.tsx";
 import { Input, Select } from "../../ui/form/input.tsx";
 import { Hidden } from "../../ui/hidden.tsx";

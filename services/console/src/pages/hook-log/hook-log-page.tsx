@@ -1,5 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { HOOK_LOG } from "../../text/en/webhooks/hook-log.ts";
 import { useSetSearch } from "../../ui/list/use-set-search.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { AcceptedCalls, RefusedCalls } from "./call-lists.tsx";

@@ -1,5 +1,5 @@
 import type { RefusedCall } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
-import { ADVICE, HOOK_LOG } from "../../text/en/hook-log.ts";
+import { ADVICE, HOOK_LOG } from "../../text/en/webhooks/hook-log.ts";
 
 /** "400 s in the past". */
 export function secondsText(seconds: number): string {

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { HookDeliveryService, type RefusedCall } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { HOOK_LOG } from "../../text/en/webhooks/hook-log.ts";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Facts, Panel } from "../../ui/page/panel.tsx";
 import { Status } from "../../ui/status.tsx";

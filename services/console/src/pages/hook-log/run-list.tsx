@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { HookRun } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
-import { HOOK_LOG } from "../../text/en/hook-log.ts";
+import { HOOK_LOG } from "../../text/en/webhooks/hook-log.ts";
 import { BodyView } from "../../ui/code/body-view.tsx";
 import { Facts, Section } from "../../ui/page/panel.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -3,8 +3,8 @@ import { type CreateHookResponse, HookService } from "@toolgate/gen/toolgate/inb
 import { useState } from "react";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOKS } from "../../text/en/hooks.ts";
-import { PROVIDERS } from "../../text/en/providers.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
+import { PROVIDERS } from "../../text/en/webhooks/providers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { Form } from "../../ui/form/form.tsx";

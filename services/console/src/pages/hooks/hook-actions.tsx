@@ -3,7 +3,7 @@ import { type Hook, HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/h
 import { useState } from "react";
 import { type Failure, failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOKS } from "../../text/en/hooks.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
 import { Button } from "../../ui/button.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 

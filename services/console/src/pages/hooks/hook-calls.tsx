@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOKS } from "../../text/en/hooks.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -3,7 +3,7 @@ import { type Hook, HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/h
 import { useState } from "react";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOKS } from "../../text/en/hooks.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
 import { changedFields } from "../../ui/form/changed-fields.ts";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Hook, HookTarget } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
-import { HOOKS, MAPPING } from "../../text/en/hooks.ts";
+import { HOOKS, MAPPING } from "../../text/en/webhooks/hooks.ts";
 import { Section } from "../../ui/page/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { HookStatus, targetText } from "./hook-status.tsx";

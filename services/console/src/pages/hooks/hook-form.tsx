@@ -1,7 +1,7 @@
 import type { Hook } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import * as v from "valibot";
-import { HOOKS } from "../../text/en/hooks.ts";
-import { PROVIDERS } from "../../text/en/providers.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
+import { PROVIDERS } from "../../text/en/webhooks/providers.ts";
 import { Field } from "../../ui/form/form.tsx";
 import { Input } from "../../ui/form/input.tsx";
 import type { Provider } from "./providers.ts";

@@ -3,7 +3,7 @@ import { type Hook, HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/h
 import { useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOKS } from "../../text/en/hooks.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Facts, Panel, Section } from "../../ui/page/panel.tsx";
 import { type DialogName, HookActions } from "./hook-actions.tsx";

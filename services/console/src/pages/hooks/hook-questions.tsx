@@ -1,7 +1,7 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOKS } from "../../text/en/hooks.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
 import { Time } from "../../ui/time.tsx";

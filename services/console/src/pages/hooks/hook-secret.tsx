@@ -1,5 +1,5 @@
-import { HOOKS } from "../../text/en/hooks.ts";
-import { PROVIDERS } from "../../text/en/providers.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
+import { PROVIDERS } from "../../text/en/webhooks/providers.ts";
 import { SecretOnce } from "../../ui/dialog/secret-once.tsx";
 import type { Provider } from "./providers.ts";
 

@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type Hook, HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOKS } from "../../text/en/hooks.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/form/input.tsx";
 import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";

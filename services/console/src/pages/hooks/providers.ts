@@ -1,5 +1,5 @@
 import { type Hook, HookFormat, HookPreset } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
-import { PROVIDERS } from "../../text/en/providers.ts";
+import { PROVIDERS } from "../../text/en/webhooks/providers.ts";
 
 /** Where a secret comes from: Toolgate makes it; the provider shows it; the user chooses it; or the sender may show one. */
 export type SecretSource = "ours" | "provider" | "chosen" | "either";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { failureOf } from "../../rpc/errors.ts";
-import { HOOKS } from "../../text/en/hooks.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
 import { Field } from "../../ui/form/form.tsx";
 import { Select } from "../../ui/form/input.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";

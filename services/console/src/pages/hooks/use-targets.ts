@@ -7,7 +7,7 @@ import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { readAllTools } from "../../rpc/all-tools.ts";
 import { transport } from "../../rpc/transport.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { HOOKS } from "../../text/en/hooks.ts";
+import { HOOKS } from "../../text/en/webhooks/hooks.ts";
 
 export interface Target {
   kind: "tool" | "assistant";

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
 import { ModelFault, ModelService, type TestModelRequestSchema } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { failureOf } from "../../rpc/errors.ts";
-import { FAULTS, MODELS } from "../../text/en/models.ts";
+import { FAULTS, MODELS } from "../../text/en/assistants/models.ts";
 import { Button } from "../../ui/button.tsx";
 import { Status } from "../../ui/status.tsx";
 import styles from "./models.module.css";

@@ -1,6 +1,6 @@
 import { ModelProvider } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import * as v from "valibot";
-import { MODELS } from "../../text/en/models.ts";
+import { MODELS } from "../../text/en/assistants/models.ts";
 import { Name } from "../data/name-field.tsx";
 import { microsOf } from "./price.ts";
 

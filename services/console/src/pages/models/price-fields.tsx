@@ -1,5 +1,5 @@
 import type { ModelPrice } from "@toolgate/gen/toolgate/chat/v1/model_pb";
-import { MODELS } from "../../text/en/models.ts";
+import { MODELS } from "../../text/en/assistants/models.ts";
 import { FieldGroup } from "../../ui/form/field-group.tsx";
 import { Field } from "../../ui/form/form.tsx";
 import { Input } from "../../ui/form/input.tsx";

@@ -1,8 +1,8 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { type Model, ModelProvider, ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { DATA } from "../../text/en/data.ts";
-import { MODELS, PROVIDERS } from "../../text/en/models.ts";
+import { MODELS, PROVIDERS } from "../../text/en/assistants/models.ts";
+import { DATA } from "../../text/en/tools/data.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
 import { FieldGroup } from "../../ui/form/field-group.tsx";

@@ -4,7 +4,6 @@ import type { GetOverviewResponse } from "@toolgate/gen/toolgate/gateway/v1/over
 import type { GetHookOverviewResponse } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import type { GetKeyOverviewResponse } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import type { EndpointNotice } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
-import { isDeactivatedByFailures } from "../../text/en/endpoint-health.ts";
 import {
   budgetText,
   clockText,
@@ -17,6 +16,7 @@ import {
   missedText,
   unavailableText,
 } from "../../text/en/overview.ts";
+import { isDeactivatedByFailures } from "../../text/en/webhooks/endpoint-health.ts";
 import { BUILDER_NAME } from "../builder/name.ts";
 import { nameOf, shortResult } from "../endpoints/endpoint-status.tsx";
 

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { notKept } from "../../text/en/runs.ts";
+import { notKept } from "../../text/en/tools/runs.ts";
 import { BodyView } from "../../ui/code/body-view.tsx";
 import styles from "./runs.module.css";
 

@@ -1,5 +1,5 @@
 import type { Execution } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
-import { ENTRY_WORDS, milliseconds, RUNS } from "../../text/en/runs.ts";
+import { ENTRY_WORDS, milliseconds, RUNS } from "../../text/en/tools/runs.ts";
 import type { Column } from "../../ui/list/resource-list.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";

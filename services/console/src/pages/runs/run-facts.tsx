@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Execution } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import type { ReactNode } from "react";
-import { RUNS } from "../../text/en/runs.ts";
+import { RUNS } from "../../text/en/tools/runs.ts";
 import { Facts } from "../../ui/page/panel.tsx";
 import { Time } from "../../ui/time.tsx";
 import { REQUEST_PAGES } from "../shell/request-pages.ts";

@@ -1,6 +1,6 @@
 import type { InferOutput } from "valibot";
 import { ENTRY_TYPES, type Search } from "../../routes/runs.ts";
-import { ENTRY_WORDS, RUNS } from "../../text/en/runs.ts";
+import { ENTRY_WORDS, RUNS } from "../../text/en/tools/runs.ts";
 import { Select } from "../../ui/form/input.tsx";
 import { SearchField } from "../../ui/list/search-field.tsx";
 import { TimeRange } from "../../ui/list/time-range.tsx";

@@ -3,7 +3,7 @@ import { type Execution, ExecutionService } from "@toolgate/gen/toolgate/tool_ru
 import { useMemo } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { milliseconds, RUNS } from "../../text/en/runs.ts";
+import { milliseconds, RUNS } from "../../text/en/tools/runs.ts";
 import { ScrollText } from "../../ui/code/scroll-text.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Panel, Section } from "../../ui/page/panel.tsx";

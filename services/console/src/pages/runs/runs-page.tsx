@@ -4,7 +4,7 @@ import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { ExecutionService, Success } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { useMemo } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { RUNS } from "../../text/en/runs.ts";
+import { RUNS } from "../../text/en/tools/runs.ts";
 import { ResourceList } from "../../ui/list/resource-list.tsx";
 import { timestampOf } from "../../ui/list/time-range.tsx";
 import { useList } from "../../ui/list/use-list.ts";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { HOST_CALL_ERRORS, HOST_CALL_NAMES, milliseconds, RUNS } from "../../text/en/runs.ts";
+import { HOST_CALL_ERRORS, HOST_CALL_NAMES, milliseconds, RUNS } from "../../text/en/tools/runs.ts";
 import { Button } from "../../ui/button.tsx";
 import { Hidden } from "../../ui/hidden.tsx";
 import { Icon } from "../../ui/icon.tsx";

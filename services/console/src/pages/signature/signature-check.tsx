@@ -3,7 +3,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import * as v from "valibot";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { SIGNATURES } from "../../text/en/signatures.ts";
+import { SIGNATURES } from "../../text/en/webhooks/signatures.ts";
 import { Field, Form } from "../../ui/form/form.tsx";
 import { Input, TextArea } from "../../ui/form/input.tsx";
 import { Section } from "../../ui/page/panel.tsx";

@@ -3,7 +3,7 @@ import {
   SignatureMistake,
   SignatureScheme,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-import { MISTAKES, SIGNATURES } from "../../text/en/signatures.ts";
+import { MISTAKES, SIGNATURES } from "../../text/en/webhooks/signatures.ts";
 import { Status } from "../../ui/status.tsx";
 import styles from "./signature.module.css";
 

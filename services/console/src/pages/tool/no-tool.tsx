@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { EDITOR } from "../../text/en/tool-editor.ts";
+import { EDITOR } from "../../text/en/tools/tool-editor.ts";
 import styles from "./tool-page.module.css";
 import { VersionsOf } from "./versions/versions-of.tsx";
 

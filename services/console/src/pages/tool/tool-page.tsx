@@ -5,7 +5,7 @@ import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { type ComponentType, Suspense, useEffect, useMemo } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useCanManage, useWorkspace } from "../../rpc/use-session.ts";
-import { EDITOR } from "../../text/en/tool-editor.ts";
+import { EDITOR } from "../../text/en/tools/tool-editor.ts";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { Tabs } from "../../ui/page/tabs.tsx";

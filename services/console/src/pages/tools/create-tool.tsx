@@ -5,7 +5,7 @@ import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import * as v from "valibot";
 import { TOOL_KINDS } from "../../routes/tools.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { KIND_CHOICES, TOOLS } from "../../text/en/tools.ts";
+import { KIND_CHOICES, TOOLS } from "../../text/en/tools/tools.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { Field, Form } from "../../ui/form/form.tsx";
 import { Input, Select } from "../../ui/form/input.tsx";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { TOOL_FLAGS } from "../../routes/tools.ts";
-import { FLAG_WARNINGS } from "../../text/en/tools.ts";
+import { FLAG_WARNINGS } from "../../text/en/tools/tools.ts";
 
 export type Flag = (typeof TOOL_FLAGS)[number];
 

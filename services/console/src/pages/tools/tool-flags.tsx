@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { FLAGS, TOOLS } from "../../text/en/tools.ts";
+import { FLAGS, TOOLS } from "../../text/en/tools/tools.ts";
 import { Status } from "../../ui/status.tsx";
 import { setFlags } from "./flags.ts";
 import styles from "./tools.module.css";

@@ -4,7 +4,7 @@ import { type Tool, ToolKind, ToolOrder, ToolService } from "@toolgate/gen/toolg
 import { useState } from "react";
 import { TOOL_FLAGS } from "../../routes/tools.ts";
 import { useCanManage, useWorkspace } from "../../rpc/use-session.ts";
-import { FLAGS, KINDS, runsOf, TOOLS } from "../../text/en/tools.ts";
+import { FLAGS, KINDS, runsOf, TOOLS } from "../../text/en/tools/tools.ts";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/form/input.tsx";
 import { type Column, ResourceList } from "../../ui/list/resource-list.tsx";

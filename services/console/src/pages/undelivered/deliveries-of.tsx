@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Delivery } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-import { UNDELIVERED } from "../../text/en/undelivered.ts";
+import { UNDELIVERED } from "../../text/en/webhooks/undelivered.ts";
 import { Time } from "../../ui/time.tsx";
 import { maxAttempts } from "../deliveries/delivery-sentence.ts";
 import { DeliveryStatusBadge, kindWord } from "../deliveries/delivery-status.tsx";

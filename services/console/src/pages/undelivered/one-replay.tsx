@@ -1,5 +1,5 @@
 import { type Replay, ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
-import { REPLAY, REPLAY_STATES } from "../../text/en/undelivered.ts";
+import { REPLAY, REPLAY_STATES } from "../../text/en/webhooks/undelivered.ts";
 import { Button } from "../../ui/button.tsx";
 import { Status, type Tone } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -2,7 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type PreviewReplayResponse, ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { REPLAY } from "../../text/en/undelivered.ts";
+import { REPLAY } from "../../text/en/webhooks/undelivered.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
 import type { Endpoints } from "../deliveries/use-endpoints.ts";
 import { ReplayFields } from "./replay-fields.tsx";

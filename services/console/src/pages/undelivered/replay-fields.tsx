@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { REPLAY, SELECTIONS, UNDELIVERED } from "../../text/en/undelivered.ts";
+import { REPLAY, SELECTIONS, UNDELIVERED } from "../../text/en/webhooks/undelivered.ts";
 import { Field, Form } from "../../ui/form/form.tsx";
 import { Input, Select } from "../../ui/form/input.tsx";
 import { localInput } from "../../ui/list/time-range.tsx";

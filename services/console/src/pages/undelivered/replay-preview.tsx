@@ -1,7 +1,7 @@
 import type { PreviewReplayResponse } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { useState } from "react";
 import { type Failure, failureOf } from "../../rpc/errors.ts";
-import { REPLAY } from "../../text/en/undelivered.ts";
+import { REPLAY } from "../../text/en/webhooks/undelivered.ts";
 import { Button } from "../../ui/button.tsx";
 import { DialogButtons } from "../../ui/dialog/dialog.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";

@@ -3,7 +3,7 @@ import { type Replay, ReplayService, ReplayState } from "@toolgate/gen/toolgate/
 import { useEffect, useState } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { REPLAY } from "../../text/en/undelivered.ts";
+import { REPLAY } from "../../text/en/webhooks/undelivered.ts";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import type { Endpoints } from "../deliveries/use-endpoints.ts";

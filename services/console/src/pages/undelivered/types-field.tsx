@@ -1,5 +1,5 @@
 import { useId, useRef, useState } from "react";
-import { UNDELIVERED } from "../../text/en/undelivered.ts";
+import { UNDELIVERED } from "../../text/en/webhooks/undelivered.ts";
 import { Button } from "../../ui/button.tsx";
 import { Input } from "../../ui/form/input.tsx";
 import { Icon } from "../../ui/icon.tsx";

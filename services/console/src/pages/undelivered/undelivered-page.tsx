@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { useMemo, useState } from "react";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { REPLAY, UNDELIVERED } from "../../text/en/undelivered.ts";
+import { REPLAY, UNDELIVERED } from "../../text/en/webhooks/undelivered.ts";
 import { Button } from "../../ui/button.tsx";
 import { toast } from "../../ui/dialog/toast.tsx";
 import { ResourceList } from "../../ui/list/resource-list.tsx";

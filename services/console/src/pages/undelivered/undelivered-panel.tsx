@@ -6,7 +6,7 @@ import type { UndeliveredEvent } from "@toolgate/gen/toolgate/outbound_webhook/v
 import { useEffect, useRef } from "react";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { UNDELIVERED } from "../../text/en/undelivered.ts";
+import { UNDELIVERED } from "../../text/en/webhooks/undelivered.ts";
 import { Button } from "../../ui/button.tsx";
 import { useNow } from "../../ui/clock.ts";
 import { toast } from "../../ui/dialog/toast.tsx";

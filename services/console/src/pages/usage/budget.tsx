@@ -1,6 +1,6 @@
 import type { ChatSettings } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { useState } from "react";
-import { USAGE } from "../../text/en/chats.ts";
+import { USAGE } from "../../text/en/assistants/chats.ts";
 import { Button } from "../../ui/button.tsx";
 import { Part } from "../../ui/page/part.tsx";
 import { Status } from "../../ui/status.tsx";

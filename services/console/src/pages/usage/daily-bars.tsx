@@ -1,4 +1,4 @@
-import { USAGE } from "../../text/en/chats.ts";
+import { USAGE } from "../../text/en/assistants/chats.ts";
 import styles from "./usage.module.css";
 
 const HEIGHT = 80;

@@ -1,5 +1,5 @@
 import type { Cost, ModelUsage } from "@toolgate/gen/toolgate/chat/v1/model_pb";
-import { USAGE } from "../../text/en/chats.ts";
+import { USAGE } from "../../text/en/assistants/chats.ts";
 import { Part } from "../../ui/page/part.tsx";
 import { Table } from "../../ui/page/table.tsx";
 import { costText } from "../models/price.ts";

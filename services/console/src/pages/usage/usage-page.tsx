@@ -5,7 +5,7 @@ import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { USAGE_DAYS } from "../../routes/usage.ts";
 import { failureOf } from "../../rpc/errors.ts";
 import { useWorkspace } from "../../rpc/use-session.ts";
-import { USAGE } from "../../text/en/chats.ts";
+import { USAGE } from "../../text/en/assistants/chats.ts";
 import { Select } from "../../ui/form/input.tsx";
 import { FailureText } from "../../ui/page/failure.tsx";
 import { Page } from "../../ui/page/page.tsx";

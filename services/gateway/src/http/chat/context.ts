@@ -1,7 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { AuthorizeResponse, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
-import type { Logger } from "@toolgate/service-host/logger";
+import type { Logger } from "@toolgate/service-host/process/logger";
 import type { Slots } from "@toolgate/slots/slots";
 import type { OpenAnswers } from "../../domain/chat/open-answers.ts";
 import type { AllowedOrigins } from "./allowed-origins.ts";

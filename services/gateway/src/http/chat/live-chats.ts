@@ -4,7 +4,7 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import type { ChatEvents } from "@toolgate/gen/toolgate/chat/v1/chat_events_pb";
 import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { runEvery } from "@toolgate/service-host/every";
-import type { Logger } from "@toolgate/service-host/logger";
+import type { Logger } from "@toolgate/service-host/process/logger";
 import { LiveReader } from "./live-reader.ts";
 
 /** In case messages were lost, or NATS is down. */

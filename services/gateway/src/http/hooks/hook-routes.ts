@@ -8,7 +8,7 @@ import {
   type ReceiveResponse,
 } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { canonicalIp, networkOf } from "@toolgate/ip-address/ip-address";
-import type { Logger } from "@toolgate/service-host/logger";
+import type { Logger } from "@toolgate/service-host/process/logger";
 import type { Slots } from "@toolgate/slots/slots";
 import { HOOK_HEADERS } from "@toolgate/webhook-signing/hook-headers";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";

@@ -6,9 +6,9 @@ import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import type { Logger } from "@toolgate/service-host/logger";
-import type { Peers } from "@toolgate/service-host/peers";
 import { CLIENT_ADDRESS_HEADER, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import type { Logger } from "@toolgate/service-host/process/logger";
+import type { Peers } from "@toolgate/service-host/rpc/peers";
 
 /** So that a service that hangs does not hold up the rest. */
 const PART_TIMEOUT_MS = 5_000;

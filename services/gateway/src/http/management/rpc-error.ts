@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { errorForCaller, isFromHandler } from "@toolgate/service-host/errors";
-import type { Logger } from "@toolgate/service-host/logger";
+import type { Logger } from "@toolgate/service-host/process/logger";
 import type { FastifyReply } from "fastify";
 import { ERROR_CODE_HEADER, errorCodeOf } from "../../domain/error-codes.ts";
 import { RETRY_AFTER_HEADER } from "../../domain/responses.ts";

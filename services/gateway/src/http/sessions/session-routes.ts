@@ -8,8 +8,8 @@ import {
 } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import { isJsonObject } from "@toolgate/rules/json-object";
-import type { Logger } from "@toolgate/service-host/logger";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
+import type { Logger } from "@toolgate/service-host/process/logger";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   type ApiResponse,

@@ -2,7 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type Assistant, AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
-import { ASSISTANTS } from "../../../text/en/assistants.ts";
+import { ASSISTANTS } from "../../../text/en/assistants/assistants.ts";
 import { Button } from "../../../ui/button.tsx";
 import { FailureText } from "../../../ui/page/failure.tsx";
 import { Status } from "../../../ui/status.tsx";

@@ -4,7 +4,7 @@ import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { useState } from "react";
 import { readAllTools } from "../../../rpc/all-tools.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
-import { ASSISTANT_EDITOR } from "../../../text/en/assistants.ts";
+import { ASSISTANT_EDITOR } from "../../../text/en/assistants/assistants.ts";
 import { Field } from "../../../ui/form/form.tsx";
 import { TextArea } from "../../../ui/form/input.tsx";
 import type { Draft } from "../../definition/use-draft.ts";

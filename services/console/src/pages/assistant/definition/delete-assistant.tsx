@@ -2,8 +2,8 @@ import { useMutation } from "@connectrpc/connect-query";
 import { useNavigate } from "@tanstack/react-router";
 import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { useWorkspace } from "../../../rpc/use-session.ts";
-import { ASSISTANTS } from "../../../text/en/assistants.ts";
-import { EDITOR } from "../../../text/en/tool-editor.ts";
+import { ASSISTANTS } from "../../../text/en/assistants/assistants.ts";
+import { EDITOR } from "../../../text/en/tools/tool-editor.ts";
 import { Confirm } from "../../../ui/dialog/confirm.tsx";
 import { toast } from "../../../ui/dialog/toast.tsx";
 

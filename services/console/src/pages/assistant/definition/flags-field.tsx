@@ -1,4 +1,4 @@
-import { ASSISTANT_EDITOR, ASSISTANT_FLAGS } from "../../../text/en/assistants.ts";
+import { ASSISTANT_EDITOR, ASSISTANT_FLAGS } from "../../../text/en/assistants/assistants.ts";
 import { Checkbox } from "../../../ui/form/input.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "../../definition/definition.module.css";

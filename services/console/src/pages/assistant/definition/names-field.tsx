@@ -1,4 +1,4 @@
-import { ASSISTANT_EDITOR } from "../../../text/en/assistants.ts";
+import { ASSISTANT_EDITOR } from "../../../text/en/assistants/assistants.ts";
 import { Button } from "../../../ui/button.tsx";
 import { FieldGroup } from "../../../ui/form/field-group.tsx";
 import { Select } from "../../../ui/form/input.tsx";

@@ -1,6 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { PLAYGROUND } from "../../../text/en/assistants.ts";
+import { PLAYGROUND } from "../../../text/en/assistants/assistants.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/dialog/confirm.tsx";
 import { Checkbox } from "../../../ui/form/input.tsx";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { VERSIONS } from "../../../text/en/tool-editor.ts";
+import { VERSIONS } from "../../../text/en/tools/tool-editor.ts";
 import { ScrollText } from "../../../ui/code/scroll-text.tsx";
 import { Hidden } from "../../../ui/hidden.tsx";
 import { changedLines } from "./changed-lines.ts";

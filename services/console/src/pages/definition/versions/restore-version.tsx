@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { type Failure, failureOf } from "../../../rpc/errors.ts";
-import { VERSIONS } from "../../../text/en/tool-editor.ts";
+import { VERSIONS } from "../../../text/en/tools/tool-editor.ts";
 import { Button } from "../../../ui/button.tsx";
 import { toast } from "../../../ui/dialog/toast.tsx";
 import { FailureText } from "../../../ui/page/failure.tsx";

@@ -1,7 +1,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { VERSIONS } from "../../../text/en/tool-editor.ts";
+import { VERSIONS } from "../../../text/en/tools/tool-editor.ts";
 import { type Column, ResourceList } from "../../../ui/list/resource-list.tsx";
 import type { List } from "../../../ui/list/use-list.ts";
 import { useSetSearch } from "../../../ui/list/use-set-search.ts";

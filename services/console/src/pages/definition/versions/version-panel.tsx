@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type ReactNode, useState } from "react";
-import { VERSIONS } from "../../../text/en/tool-editor.ts";
+import { VERSIONS } from "../../../text/en/tools/tool-editor.ts";
 import { Select } from "../../../ui/form/input.tsx";
 import { Facts, Panel } from "../../../ui/page/panel.tsx";
 import { Time } from "../../../ui/time.tsx";

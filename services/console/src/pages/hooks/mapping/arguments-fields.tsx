@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { MAPPING } from "../../../text/en/hooks.ts";
+import { MAPPING } from "../../../text/en/webhooks/hooks.ts";
 import { Field } from "../../../ui/form/form.tsx";
 import { Select } from "../../../ui/form/input.tsx";
 import type { Parameter } from "../use-targets.ts";

@@ -1,4 +1,4 @@
-import { MAPPING } from "../../../text/en/hooks.ts";
+import { MAPPING } from "../../../text/en/webhooks/hooks.ts";
 import { BodyView } from "../../../ui/code/body-view.tsx";
 import { FailureText } from "../../../ui/page/failure.tsx";
 import { Status } from "../../../ui/status.tsx";

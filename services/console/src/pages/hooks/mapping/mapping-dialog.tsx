@@ -3,7 +3,7 @@ import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { useState } from "react";
 import * as v from "valibot";
 import { useWorkspace } from "../../../rpc/use-session.ts";
-import { HOOKS } from "../../../text/en/hooks.ts";
+import { HOOKS } from "../../../text/en/webhooks/hooks.ts";
 import { Dialog } from "../../../ui/dialog/dialog.tsx";
 import { toast } from "../../../ui/dialog/toast.tsx";
 import { Form } from "../../../ui/form/form.tsx";

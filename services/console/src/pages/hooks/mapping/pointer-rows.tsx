@@ -1,5 +1,5 @@
 import { useId } from "react";
-import { MAPPING } from "../../../text/en/hooks.ts";
+import { MAPPING } from "../../../text/en/webhooks/hooks.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Input, Select } from "../../../ui/form/input.tsx";
 import { Icon } from "../../../ui/icon.tsx";

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HookArguments, HookArgumentsSchema } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
-import { MAPPING } from "../../../text/en/hooks.ts";
+import { MAPPING } from "../../../text/en/webhooks/hooks.ts";
 import type { Parameter } from "../use-targets.ts";
 
 export const SOURCES = ["fields", "payload", "mapping"] as const;

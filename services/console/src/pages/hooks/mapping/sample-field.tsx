@@ -3,7 +3,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { useEffect } from "react";
 import { useWorkspace } from "../../../rpc/use-session.ts";
-import { MAPPING } from "../../../text/en/hooks.ts";
+import { MAPPING } from "../../../text/en/webhooks/hooks.ts";
 import { BodyView } from "../../../ui/code/body-view.tsx";
 import { Field } from "../../../ui/form/form.tsx";
 import { Select, TextArea } from "../../../ui/form/input.tsx";

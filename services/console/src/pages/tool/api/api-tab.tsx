@@ -3,7 +3,7 @@ import { type CallableTool, type DescribedTool, describedTool } from "@toolgate/
 import { exampleCall } from "@toolgate/api-examples/example-call";
 import { explainRelease } from "@toolgate/api-examples/release";
 import { useCanManage } from "../../../rpc/use-session.ts";
-import { API_TAB } from "../../../text/en/api-tab.ts";
+import { API_TAB } from "../../../text/en/tools/api-tab.ts";
 import type { ToolTabProps } from "../tool-tab.ts";
 import styles from "./api-tab.module.css";
 import { Checklist, Responses } from "./reference.tsx";

@@ -1,6 +1,6 @@
 import { pastedFault, trimPasted } from "@toolgate/rules/pasted";
 import { type RefObject, useEffect, useRef } from "react";
-import { API_TAB } from "../../../text/en/api-tab.ts";
+import { API_TAB } from "../../../text/en/tools/api-tab.ts";
 import { Field } from "../../../ui/form/form.tsx";
 import { Input } from "../../../ui/form/input.tsx";
 

@@ -2,7 +2,7 @@ import type { DescribedTool } from "@toolgate/api-examples/described-tool";
 import { descriptionUrl, exampleResult } from "@toolgate/api-examples/example-call";
 import { LIMIT_HEADERS, OUTCOMES, RETRY_AFTER } from "@toolgate/api-examples/responses";
 import { curlForDescription } from "@toolgate/api-examples/snippets/curl";
-import { API_TAB, CHECKLIST } from "../../../text/en/api-tab.ts";
+import { API_TAB, CHECKLIST } from "../../../text/en/tools/api-tab.ts";
 import { CodeBlock } from "../../../ui/code/code-block.tsx";
 import { Part } from "../../../ui/page/part.tsx";
 import { Table } from "../../../ui/page/table.tsx";

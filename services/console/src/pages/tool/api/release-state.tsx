@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { explainRelease } from "@toolgate/api-examples/release";
 import type { Tool } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useCanManage } from "../../../rpc/use-session.ts";
-import { API_TAB, withoutEffectText } from "../../../text/en/api-tab.ts";
+import { API_TAB, withoutEffectText } from "../../../text/en/tools/api-tab.ts";
 import { Notice } from "../../../ui/page/notice.tsx";
 
 interface ReleaseStateProps {

@@ -4,7 +4,7 @@ import type { CallableTool, DescribedTool } from "@toolgate/api-examples/describ
 import { type ExampleCall, exampleResult, KEY_PLACEHOLDER } from "@toolgate/api-examples/example-call";
 import { argumentsInWords } from "@toolgate/api-examples/schema-words";
 import { SNIPPETS } from "@toolgate/api-examples/snippets/snippets";
-import { API_TAB } from "../../../text/en/api-tab.ts";
+import { API_TAB } from "../../../text/en/tools/api-tab.ts";
 import { Button } from "../../../ui/button.tsx";
 import { CodeBlock } from "../../../ui/code/code-block.tsx";
 import { CopyButton } from "../../../ui/code/copy.tsx";

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
-import { API_TAB } from "../../../text/en/api-tab.ts";
+import { API_TAB } from "../../../text/en/tools/api-tab.ts";
 import { Button } from "../../../ui/button.tsx";
 import { useList } from "../../../ui/list/use-list.ts";
 import { FailureText } from "../../../ui/page/failure.tsx";

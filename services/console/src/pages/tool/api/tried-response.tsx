@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { API_TAB, limitText } from "../../../text/en/api-tab.ts";
+import { API_TAB, limitText } from "../../../text/en/tools/api-tab.ts";
 import { CodeBlock } from "../../../ui/code/code-block.tsx";
 import { indentJson } from "../../../ui/code/indent-json.ts";
 import { Part } from "../../../ui/page/part.tsx";

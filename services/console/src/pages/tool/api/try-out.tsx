@@ -1,7 +1,7 @@
 import type { ExampleCall } from "@toolgate/api-examples/example-call";
 import { trimPasted } from "@toolgate/rules/pasted";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
-import { API_TAB } from "../../../text/en/api-tab.ts";
+import { API_TAB } from "../../../text/en/tools/api-tab.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/dialog/confirm.tsx";
 import { Field } from "../../../ui/form/form.tsx";

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { EDITOR } from "../../../text/en/tool-editor.ts";
+import { EDITOR } from "../../../text/en/tools/tool-editor.ts";
 import { Field } from "../../../ui/form/form.tsx";
 import { Input, Select } from "../../../ui/form/input.tsx";
 import { JsonField } from "../../definition/json-field.tsx";

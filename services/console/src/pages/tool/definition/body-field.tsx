@@ -4,7 +4,7 @@ import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_so
 import type { ToolViolation } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useMemo } from "react";
 import { useWorkspace } from "../../../rpc/use-session.ts";
-import { EDITOR } from "../../../text/en/tool-editor.ts";
+import { EDITOR } from "../../../text/en/tools/tool-editor.ts";
 import { CodeEditor } from "../../../ui/code/code-editor.tsx";
 import { Field } from "../../../ui/form/form.tsx";
 import { Input } from "../../../ui/form/input.tsx";

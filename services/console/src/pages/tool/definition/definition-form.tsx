@@ -1,5 +1,5 @@
 import type { ToolViolation } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { EDITOR } from "../../../text/en/tool-editor.ts";
+import { EDITOR } from "../../../text/en/tools/tool-editor.ts";
 import { Field } from "../../../ui/form/form.tsx";
 import { TextArea } from "../../../ui/form/input.tsx";
 import type { Draft } from "../../definition/use-draft.ts";

@@ -2,7 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useWorkspace } from "../../../rpc/use-session.ts";
-import { DELETE, EDITOR, EXPOSURE } from "../../../text/en/tool-editor.ts";
+import { DELETE, EDITOR, EXPOSURE } from "../../../text/en/tools/tool-editor.ts";
 import { Confirm } from "../../../ui/dialog/confirm.tsx";
 import { toast } from "../../../ui/dialog/toast.tsx";
 import exposure from "../../definition/exposure.module.css";

@@ -1,5 +1,5 @@
 import type { DryRunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { DRY_RUN } from "../../../text/en/tool-editor.ts";
+import { DRY_RUN } from "../../../text/en/tools/tool-editor.ts";
 import { indentJson } from "../../../ui/code/indent-json.ts";
 import { ScrollText } from "../../../ui/code/scroll-text.tsx";
 import { Status } from "../../../ui/status.tsx";

@@ -3,7 +3,7 @@ import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { useState } from "react";
 import { failureOf } from "../../../rpc/errors.ts";
 import { useWorkspace } from "../../../rpc/use-session.ts";
-import { DRY_RUN } from "../../../text/en/tool-editor.ts";
+import { DRY_RUN } from "../../../text/en/tools/tool-editor.ts";
 import { Button } from "../../../ui/button.tsx";
 import { CodeEditor } from "../../../ui/code/code-editor.tsx";
 import { readJsonObject } from "../../../ui/code/read-json.ts";

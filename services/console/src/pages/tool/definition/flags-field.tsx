@@ -1,6 +1,6 @@
 import { TOOL_FLAGS } from "../../../routes/tools.ts";
-import { EDITOR } from "../../../text/en/tool-editor.ts";
-import { FLAGS } from "../../../text/en/tools.ts";
+import { EDITOR } from "../../../text/en/tools/tool-editor.ts";
+import { FLAGS } from "../../../text/en/tools/tools.ts";
 import { Checkbox } from "../../../ui/form/input.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "../../definition/definition.module.css";

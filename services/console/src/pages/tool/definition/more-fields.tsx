@@ -1,4 +1,4 @@
-import { EDITOR } from "../../../text/en/tool-editor.ts";
+import { EDITOR } from "../../../text/en/tools/tool-editor.ts";
 import { Field } from "../../../ui/form/form.tsx";
 import { Input, TextArea } from "../../../ui/form/input.tsx";
 import { JsonField } from "../../definition/json-field.tsx";

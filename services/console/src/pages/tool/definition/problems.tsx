@@ -1,4 +1,4 @@
-import { EDITOR } from "../../../text/en/tool-editor.ts";
+import { EDITOR } from "../../../text/en/tools/tool-editor.ts";
 import { Part } from "../../../ui/page/part.tsx";
 import { Status } from "../../../ui/status.tsx";
 import styles from "./tool-definition.module.css";

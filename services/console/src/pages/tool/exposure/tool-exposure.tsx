@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ReactNode } from "react";
-import { EXPOSURE } from "../../../text/en/tool-editor.ts";
-import { FLAGS } from "../../../text/en/tools.ts";
+import { EXPOSURE } from "../../../text/en/tools/tool-editor.ts";
+import { FLAGS } from "../../../text/en/tools/tools.ts";
 import styles from "../../definition/exposure.module.css";
 import { ExposureDialog, type ExposureQuestion } from "../../definition/exposure-dialog.tsx";
 import { Names } from "../../definition/names.tsx";

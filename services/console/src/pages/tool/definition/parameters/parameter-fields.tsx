@@ -1,4 +1,4 @@
-import { EDITOR } from "../../../../text/en/tool-editor.ts";
+import { EDITOR } from "../../../../text/en/tools/tool-editor.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { Checkbox, Input, Select } from "../../../../ui/form/input.tsx";
 import { Icon } from "../../../../ui/icon.tsx";

@@ -1,5 +1,5 @@
 import { use, useState } from "react";
-import { EDITOR } from "../../../../text/en/tool-editor.ts";
+import { EDITOR } from "../../../../text/en/tools/tool-editor.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { ErrorsContext } from "../../../../ui/form/form.tsx";
 import { ViewChoice } from "../../../definition/choice.tsx";

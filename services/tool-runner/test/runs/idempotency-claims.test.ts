@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import { migrate } from "@toolgate/postgres/migrate";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createSecretBox } from "@toolgate/secret-box/secret-box";
+import { migrationsOf } from "@toolgate/service-registry/paths";
+import { type TestDatabase, testDatabase } from "@toolgate/testbed/servers/test-database";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { maintainPartitions } from "../../src/events/daily-partitions.ts";
+import { NotStarted } from "../../src/execution/errors.ts";
+import { createIdempotency, type EndedRun, type Idempotency } from "../../src/execution/idempotency.ts";
+
+const ended = (resultJson = '{"success":true}', durable: Promise<unknown> = Promise.resolve()): EndedRun => ({
+  ran: { executionId: "id", durationMs: 1, outcome: { case: "resultJson", value: Buffer.from(resultJson) } },
+  durable,
+});
+const run = async () => ended();
+const REPLAYED = { replayed: true, outcome: { case: "resultJson" } };
+const UNKNOWN = { replayed: true, outcome: { case: "outcomeUnknown" } };
+const IN_PROGRESS = { outcome: { case: "idempotencyInProgress" } };
+
+const secretBox = createSecretBox({ keys: [{ version: 1, key: Buffer.alloc(32, 7) }] });
+
+describe("claims of idempotency keys", () => {
+  let database: TestDatabase;
+  let pool: Pool;
+  let idempotency: Idempotency;
+  beforeAll(async () => {
+    database = await testDatabase();
+    pool = createPool({ url: database.url, maxConnections: 4, applicationName: "test" });
+    await migrate({ pool, ...migrationsOf("tool-runner") });
+    await maintainPartitions(pool, new Date());
+    idempotency = createIdempotency({ pool, secretBox, now: Date.now });
+  });
+  afterAll(async () => {
+    await pool.end();
+    await database[Symbol.asyncDispose]();
+  });
+
+  const newCall = () => ({
+    idempotentCall: { keyId: "1", tool: "t", idempotencyKey: randomUUID() },
+    workspaceId: randomUUID(),
+    body: Buffer.from("{}"),
+    timeoutMs: 120,
+    signal: () => new AbortController().signal,
+  });
+  const failing = (error: Error) => () => Promise.reject(error);
+
+  it("[TOOL] a run that never started may be tried again under its key", async () => {
+    const call = newCall();
+    await expect(idempotency.once(call, failing(new NotStarted("no room")))).rejects.toThrow("no room");
+    expect(await idempotency.once(call, run)).toEqual({ ...ended().ran, replayed: false });
+  });
+
+  it("[TOOL] a run that failed unexpectedly, or whose log record was lost, may have had effects and is not repeated", async () => {
+    const unsafe = async () => ended(undefined, Promise.reject(new Error("no broker")));
+    for (const ending of [failing(new Error("unexpected")), unsafe]) {
+      const call = newCall();
+      await expect(idempotency.once(call, ending)).rejects.toThrow();
+      expect(await idempotency.once(call, run)).toMatchObject(UNKNOWN);
+    }
+  });
+
+  it("[TOOL] a result is stored sealed and replayed as it was", async () => {
+    const call = newCall();
+    const resultJson = JSON.stringify({ iban: "DE02120300000000202051" });
+    const first = await idempotency.once(call, async () => ended(resultJson));
+    expect(await idempotency.once(call, run)).toEqual({ ...first, replayed: true });
+    const { rows } = await pool.query(
+      "select t::text as text, encode(t.sealed_result, 'escape') as bytes from tool_runner.idempotent_calls t where idempotency_key = $1",
+      [call.idempotentCall.idempotencyKey],
+    );
+    expect(JSON.stringify(rows)).not.toContain("DE0212");
+    expect(rows[0].bytes.length).toBeGreaterThan(resultJson.length);
+  });
+
+  it("[TOOL] once an API key has stored its bytes for the hour, further calls run once and cannot be replayed", async () => {
+    let atMs = Date.now();
+    const bounded = createIdempotency({ pool, secretBox, now: () => atMs, maxBytesPerHour: 150 });
+    const keyId = randomUUID();
+    const call = () => ({ ...newCall(), idempotentCall: { ...newCall().idempotentCall, keyId } });
+    const calls = [call(), call(), call(), call()];
+    const outcomes = async () =>
+      (await Promise.all(calls.map((made) => bounded.once(made, run)))).map(({ outcome }) => outcome.case).sort();
+    expect(await outcomes()).toEqual(["resultJson", "resultJson", "resultJson", "resultJson"]);
+    expect(await outcomes()).toEqual(["outcomeUnknown", "resultJson", "resultJson", "resultJson"]);
+    atMs += 3_600_000;
+    const later = call();
+    await bounded.once(later, run);
+    expect(await bounded.once(later, run)).toMatchObject(REPLAYED);
+  });
+
+  it("[TOOL] the outcome is stored only after the log record is safe", async () => {
+    const call = newCall();
+    const began = Promise.withResolvers<void>();
+    const safe = Promise.withResolvers<void>();
+    const first = idempotency.once(call, async () => {
+      began.resolve();
+      return ended(undefined, safe.promise);
+    });
+    await began.promise;
+    expect(await idempotency.once(call, run)).toMatchObject(IN_PROGRESS);
+    safe.resolve();
+    await first;
+    expect(await idempotency.once(call, run)).toMatchObject(REPLAYED);
+  });
+
+  it("[TOOL] a repeat stops waiting when its caller disconnects", async () => {
+    const call = { ...newCall(), timeoutMs: 60_000 };
+    const began = Promise.withResolvers<void>();
+    const ending = Promise.withResolvers<EndedRun>();
+    const first = idempotency.once(call, () => {
+      began.resolve();
+      return ending.promise;
+    });
+    await began.promise;
+    const left = new AbortController();
+    const twin = idempotency.once({ ...call, signal: () => left.signal }, run);
+    left.abort();
+    expect(await twin).toMatchObject(IN_PROGRESS);
+    ending.resolve(ended());
+    await first;
+  });
+
+  it("[TOOL] at most 50 repeats of a workspace wait, and further ones learn at once that the call is under way", async () => {
+    const call = { ...newCall(), timeoutMs: 60_000 };
+    const began = Promise.withResolvers<void>();
+    const ending = Promise.withResolvers<EndedRun>();
+    const first = idempotency.once(call, () => {
+      began.resolve();
+      return ending.promise;
+    });
+    await began.promise;
+    const repeats = Array.from({ length: 51 }, () => idempotency.once(call, run));
+    expect(await Promise.race(repeats)).toMatchObject(IN_PROGRESS);
+    ending.resolve(ended());
+    await first;
+    const outcomes = (await Promise.all(repeats)).map(({ outcome }) => outcome.case).sort();
+    expect(outcomes).toEqual(["idempotencyInProgress", ...Array(50).fill("resultJson")]);
+  });
+});
