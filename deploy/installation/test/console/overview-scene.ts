@@ -41,7 +41,7 @@ export async function troubledWorkspace(rig: ConsoleRig): Promise<void> {
   await failingAssistant(rig);
   await eventually(async () => {
     const { hooks, keys } = await overviewOf(rig);
-    return hooks?.failing?.length === 1 && keys?.calls?.some((calls) => calls === FAILED_DELIVERIES + 1);
+    return hooks?.failing?.length === 1 && (keys?.calls ?? []).includes(FAILED_DELIVERIES + 1);
   });
   await manage("chat.v1.AssistantService/UpdateChatSettings", { tokensPerDay: "1" });
 }

@@ -25,7 +25,7 @@ describeConsole("the command palette of the console", (rig) => {
         "tool_runner.v1.ExecutionService/ListExecutions",
         { requestId: request },
       );
-      return found.executions?.[0]?.id;
+      return found.executions?.[0]?.id ?? false;
     });
     await eventually(async () => {
       const found = await toolgate.manage<{ calls?: unknown[] }>("key_auth.v1.KeyService/ListKeyCalls", {
@@ -74,6 +74,17 @@ describeConsole("the command palette of the console", (rig) => {
       const { pathname, searchParams } = await openByKeyboard(page, typed, option);
       expect([typed, pathname, searchParams.get("open")]).toEqual([typed, `/manage${path}`, open]);
     }
+  });
+
+  test("[MGMT] Enter before anything is found opens the first result when it comes", async () => {
+    const page = await rig.open("/runs");
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.locator("[role=combobox]:focus").waitFor();
+    await page.keyboard.insertText("fund_ord");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/tools\/refund_order$/);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
   test("[LOG-3] [LOG-10] a pasted request id leads to its key call, runs, deliveries and hook calls", async () => {

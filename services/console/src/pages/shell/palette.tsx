@@ -1,6 +1,6 @@
 import { useIsFetching } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useCanManage } from "../../rpc/use-session.ts";
 import { KINDS, SHELL } from "../../text/en/shell.ts";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
@@ -47,6 +47,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState("");
   // By what it is, not by its place: results that arrive later move it.
   const [chosenKey, setChosenKey] = useState<string>();
+  // Enter was pressed before anything was found: the first result is opened when it comes.
+  const [isEntered, setEntered] = useState(false);
   const text = typed.trim();
   const settled = useSettled(text, TYPING_MS);
   const found = [...usePages(text), ...useFound(settled)];
@@ -61,9 +63,13 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     const { to, params, search = {} } = option;
     void navigate({ to, params, search } as never);
   };
+  useEffect(() => {
+    if (isEntered) open(found[0]);
+  });
   const onKeyDown = (event: React.KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Enter") open(found[chosen]);
+    if (event.key === "Enter" && found.length === 0) setEntered(true);
+    else if (event.key === "Enter") open(found[chosen]);
     if (step === undefined) return;
     event.preventDefault();
     const next = found.at((chosen + step) % found.length);
@@ -83,6 +89,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         onChange={(event) => {
           setTyped(event.target.value);
           setChosenKey(undefined);
+          setEntered(false);
         }}
         onKeyDown={onKeyDown}
       />
