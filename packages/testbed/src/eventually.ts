@@ -7,13 +7,17 @@ const DEFAULT_EVERY_MS = 20;
 export type Patience = { readonly deadlineMs?: number; readonly everyMs?: number };
 
 /** Nothing at all, or never undefined: what is not there yet would end the waiting. */
+// biome-ignore lint/suspicious/noConfusingVoidType: what a check without a result returns.
 type Sure<T> = [T] extends [void] ? T : undefined extends T ? never : T;
 
 /**
  * Calls `check` until it neither throws nor returns `false`, and returns its result. After the deadline (120 s) the last
  * error is thrown, or one that says that the condition stayed false. `check` may contain expectations.
  */
-export async function eventually<T>(check: () => Sure<T> | false | Promise<Sure<T> | false>, patience: Patience = {}): Promise<T> {
+export async function eventually<T>(
+  check: () => Sure<T> | false | Promise<Sure<T> | false>,
+  patience: Patience = {},
+): Promise<T> {
   const { deadlineMs = DEFAULT_DEADLINE_MS, everyMs = DEFAULT_EVERY_MS } = patience;
   const end = performance.now() + deadlineMs;
   for (;;) {

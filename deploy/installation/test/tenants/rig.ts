@@ -188,7 +188,9 @@ async function receiveCall(toolgate: RunningToolgate): Promise<{ hookId: string;
       { deliveryId: hookDeliveryId },
     );
     const { calls } = await manage<{ calls?: unknown[] }>("inbound_hook.v1.HookDeliveryService/ListRefusedCalls", {});
-    return calls !== undefined && hook.lastReceivedAt !== undefined && delivery.status === "HOOK_DELIVERY_STATUS_SUCCEEDED";
+    return (
+      calls !== undefined && hook.lastReceivedAt !== undefined && delivery.status === "HOOK_DELIVERY_STATUS_SUCCEEDED"
+    );
   });
   return { hookId, hookDeliveryId };
 }
