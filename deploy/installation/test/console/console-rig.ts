@@ -1,5 +1,5 @@
 import { provision } from "@toolgate/key-auth/operator/provision";
-import type { Browser, BrowserContext, BrowserContextOptions, Cookie, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Cookie, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findChromium, launchChromium } from "../browser.ts";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
@@ -16,12 +16,37 @@ interface User {
 
 interface OpenOptions extends BrowserContextOptions {
   user?: User | null;
-  /** What is done before the page is loaded. */
+  /** What is done before the page is loaded. It then has a browser of its own. */
   prepare?: (page: Page) => unknown;
 }
 
+const VIEWPORT = { width: 1280, height: 800 };
+
 /** The test files of this process share it, one after another; it ends with the process. */
 let browser: Promise<Browser> | undefined;
+/** Pages that nobody uses. Opening something in one of them takes a sixth of the CPU time that a new one takes. */
+const resting: Page[] = [];
+
+async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+  browser ??= launchChromium(chromium ?? "");
+  const context = await (await browser).newContext({ viewport: VIEWPORT, ...options });
+  await context.addInitScript(REPORT_VIOLATIONS);
+  return await context.newPage();
+}
+
+/** Takes from a page what its test did to it, so that another can use it. */
+async function rest(page: Page): Promise<void> {
+  const context = page.context();
+  if (page.isClosed() || context.pages().length > 1) return context.close();
+  page.removeAllListeners();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await context.setOffline(false);
+  await page.evaluate("localStorage.clear(), sessionStorage.clear()");
+  await page.goto("about:blank");
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  await page.setViewportSize(VIEWPORT);
+  resting.push(page);
+}
 
 /** Tests of the console in a workspace of their own. `rig` can be used from their first `beforeAll` on. */
 export function describeConsole(name: string, tests: (rig: ConsoleRig) => void): void {
@@ -47,34 +72,33 @@ export class ConsoleRig {
   toolgate!: RunningToolgate;
   /** Errors of scripts and violations of the content security policy on any page. A test ends with none. */
   readonly problems: string[] = [];
-  #browser!: Browser;
   /** Of the administrator's session. */
   #cookies: Cookie[] | undefined;
-  #opened: BrowserContext[] = [];
+  readonly #opened: { page: Page; isOwn: boolean }[] = [];
   /** So many of those stay open when a test ends. */
   #kept = 0;
   #users = 0;
 
   async start(): Promise<void> {
-    browser ??= launchChromium(chromium ?? "");
-    this.#browser = await browser;
     this.toolgate = await runToolgate("single");
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#opened.map((context) => context.close()));
+    await this.closeOpened(0);
     await this.toolgate?.[Symbol.asyncDispose]();
   }
 
   /**
-   * A page in a browser of its own that is signed in as the administrator, or as `user`; `null` for nobody. What a test
-   * opens is closed after it.
+   * A page that is signed in as the administrator, or as `user`; `null` for nobody. No other page has its cookies and
+   * storage. What a test opens is closed after it.
    */
   async open(path: string, { user, prepare, ...options }: OpenOptions = {}): Promise<Page> {
     const { account, baseUrl } = this.toolgate;
-    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-    this.#opened.push(context);
-    await context.addInitScript(REPORT_VIOLATIONS);
+    const isOwn = prepare !== undefined || Object.keys(options).length > 0;
+    const page = (isOwn ? undefined : resting.pop()) ?? (await newPage(options));
+    this.#opened.push({ page, isOwn });
+    const context = page.context();
+    await context.clearCookies();
     if (user === undefined && this.#cookies) await context.addCookies(this.#cookies);
     else if (user !== null) {
       const { email, password } = user ?? account;
@@ -82,7 +106,6 @@ export class ConsoleRig {
       expect(response.status()).toBe(200);
       if (!user) this.#cookies = await context.cookies();
     }
-    const page = await context.newPage();
     page.setDefaultTimeout(DEADLINE_MS);
     page.on("pageerror", (error) => this.problems.push(error.message));
     page.on("console", (message) => {
@@ -109,7 +132,8 @@ export class ConsoleRig {
     this.#kept = this.#opened.length;
   }
 
-  async closeOpened(): Promise<void> {
-    await Promise.all(this.#opened.splice(this.#kept).map((context) => context.close()));
+  async closeOpened(kept = this.#kept): Promise<void> {
+    const opened = this.#opened.splice(kept);
+    await Promise.all(opened.map(({ page, isOwn }) => (isOwn ? page.context().close() : rest(page))));
   }
 }

@@ -94,10 +94,7 @@ describeConsole("every page of the console", (rig) => {
   });
 
   test("[MGMT] [WMGMT] a tab in sight asks every 3 s for what is new, and a hidden one never", async () => {
-    const page = await rig.open("/api-keys");
-    await settled(page);
-    await page.clock.install();
-    await page.reload();
+    const page = await rig.open("/api-keys", { prepare: (prepared) => prepared.clock.install() });
     await page.getByRole("row", { name: /Acme/ }).waitFor();
     let rpcs = 0;
     page.on("request", (request) => {
