@@ -1,6 +1,4 @@
 import { type CacheSource, createWorkspaceCache } from "@toolgate/epoch/cache";
-import { exactTypes } from "@toolgate/postgres/exact-types";
-import { createForeignPool, type ForeignPool } from "@toolgate/postgres/foreign-pool";
 import type { Pool } from "@toolgate/postgres/pool";
 import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
@@ -8,7 +6,9 @@ import { LRUCache } from "lru-cache";
 import { findDataSource } from "../../store/data-sources.ts";
 import { ToolError } from "../errors.ts";
 import { endOf, type RunScope } from "../run.ts";
+import { exactTypes } from "./exact-types.ts";
 import type { FindServer } from "./find-server.ts";
+import { createForeignPool, type ForeignPool } from "./foreign-pool.ts";
 import { runStatement, type Statement, type StatementResult } from "./run-statement.ts";
 
 export type DataSources = ReturnType<typeof createDataSources>;

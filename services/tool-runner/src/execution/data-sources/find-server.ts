@@ -1,8 +1,8 @@
-import type { ForeignServer } from "@toolgate/postgres/foreign-pool";
 import { parseAllowList } from "@toolgate/safe-fetch/allow-list";
 import { checkTarget, literalAddress } from "@toolgate/safe-fetch/resolve";
 import { createSystemResolver } from "@toolgate/safe-fetch/system-resolver";
 import { parseDataSourceUrl, tlsTo } from "../../domain/data/data-source-url.ts";
+import type { ForeignServer } from "./foreign-pool.ts";
 
 type FoundServer = { ok: true; server: ForeignServer } | { ok: false; reason: string };
 

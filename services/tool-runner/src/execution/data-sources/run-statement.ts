@@ -1,8 +1,8 @@
-import { queryBounded } from "@toolgate/postgres/bounded-query";
-import type { ForeignClient } from "@toolgate/postgres/foreign-client";
-import { type ForeignPool, Unreachable } from "@toolgate/postgres/foreign-pool";
 import { isDeeperThan, isJsonObject } from "@toolgate/rules/json-object";
 import { ToolError } from "../errors.ts";
+import { queryBounded } from "./bounded-query.ts";
+import type { ForeignClient } from "./foreign-client.ts";
+import { type ForeignPool, Unreachable } from "./foreign-pool.ts";
 
 export interface Statement {
   text: string;

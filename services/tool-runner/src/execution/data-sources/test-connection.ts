@@ -1,6 +1,6 @@
-import { exactTypes } from "@toolgate/postgres/exact-types";
-import { createForeignPool, type ForeignServer } from "@toolgate/postgres/foreign-pool";
 import { ToolError } from "../errors.ts";
+import { exactTypes } from "./exact-types.ts";
+import { createForeignPool, type ForeignServer } from "./foreign-pool.ts";
 import { runStatement } from "./run-statement.ts";
 
 const TIMEOUT_MS = 10_000;

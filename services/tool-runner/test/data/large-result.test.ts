@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { exactTypes } from "@toolgate/postgres/exact-types";
-import { createForeignPool } from "@toolgate/postgres/foreign-pool";
+import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { expect, test } from "vitest";
-import { databaseRig } from "./database-rig.ts";
+import { exactTypes } from "../../src/execution/data-sources/exact-types.ts";
+import { createForeignPool } from "../../src/execution/data-sources/foreign-pool.ts";
 
 const MIB = 1024 * 1024;
 const ROWS = "select n, repeat('x', 4000) as text from generate_series(1, 1000) n";
@@ -10,8 +10,8 @@ const ROWS = "select n, repeat('x', 4000) as text from generate_series(1, 1000) 
 const BUSY_MS = 500;
 
 test("a large result is read in pieces, between which the event loop turns", async () => {
-  await using rig = await databaseRig();
-  const { hostname, port, username, password, pathname } = new URL(rig.url);
+  await using database = await testDatabase();
+  const { hostname, port, username, password, pathname } = new URL(database.url);
   const pool = createForeignPool(
     { address: hostname, port: Number(port), user: username, password, database: pathname.slice(1), tls: undefined },
     { maxConnections: 1, applicationName: "test", types: exactTypes(JSON.parse) },
