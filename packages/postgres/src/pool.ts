@@ -23,7 +23,10 @@ export interface PoolOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** For work that is done once, and that nobody repeats when it fails: a server may be busy or just starting. */
+/**
+ * For work that is done once, and that nobody repeats when it fails. A login with a password takes pg a dozen turns of the
+ * event loop and of its threads, so on a busy machine 5 s may pass although the server answers at once.
+ */
 const PATIENT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 30_000;

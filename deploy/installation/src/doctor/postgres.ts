@@ -12,7 +12,8 @@ export async function checkPostgres(members: readonly Member[], findings: Findin
     const { user, env, needs } = member;
     if (!env.DATABASE_URL || !needs.includes("postgres")) continue;
     const url = withCaFile(env.DATABASE_URL, env.SERVERS_CA_FILE ?? "");
-    const pool = createPool({ url, maxConnections: 1, statementTimeoutMs: RESPONSE_MS, applicationName: "doctor" });
+    const limits = { waitMs: RESPONSE_MS, connectTimeoutMs: RESPONSE_MS, statementTimeoutMs: RESPONSE_MS };
+    const pool = createPool({ url, maxConnections: 1, applicationName: "doctor", ...limits });
     try {
       await checkSchema(pool, member, findings);
     } catch (error) {
