@@ -44,11 +44,11 @@ export const BIGINT_AS_NUMBER: pg.CustomTypesConfig = {
 };
 
 /** What a pool gives each client. */
-type ClientConfig = pg.ClientConfig & { connectTimeoutMs: number };
+type ConnectingConfig = pg.ClientConfig & { connectTimeoutMs: number };
 
 /** Gives connecting a timeout of its own: the pool's covers waiting too, and may be much longer. */
 class ConnectingClient extends pg.Client {
-  constructor({ connectTimeoutMs, ...config }: ClientConfig) {
+  constructor({ connectTimeoutMs, ...config }: ConnectingConfig) {
     super({ ...config, connectionTimeoutMillis: connectTimeoutMs });
     // A connection may break between two statements, and even before its borrower could add a listener: without one, the
     // process would crash. The pool replaces the client, because it takes no more statements.
@@ -84,7 +84,7 @@ class ConnectingClient extends pg.Client {
  * all below 2^53.
  */
 export function createPool(options: PoolOptions): Pool {
-  const config: pg.PoolConfig & ClientConfig = {
+  const config: pg.PoolConfig & ConnectingConfig = {
     connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     Client: ConnectingClient as unknown as new () => pg.ClientBase,
     connectionString: options.url,

@@ -8,19 +8,21 @@ import { type Findings, type Member, messageOf, RESPONSE_MS } from "./finding.ts
 
 /** Each service's database, with the service's own login. */
 export async function checkPostgres(members: readonly Member[], findings: Findings): Promise<void> {
-  for (const member of members) {
-    const { user, env, needs } = member;
-    if (!env.DATABASE_URL || !needs.includes("postgres")) continue;
-    const url = withCaFile(env.DATABASE_URL, env.SERVERS_CA_FILE ?? "");
-    const limits = { waitMs: RESPONSE_MS, connectTimeoutMs: RESPONSE_MS, statementTimeoutMs: RESPONSE_MS };
-    const pool = createPool({ url, maxConnections: 1, applicationName: "doctor", ...limits });
-    try {
-      await checkSchema(pool, member, findings);
-    } catch (error) {
-      findings.add("servers", `${user.name} cannot use PostgreSQL: ${messageOf(error)}`);
-    } finally {
-      await pool.end();
-    }
+  await Promise.all(members.map((member) => checkMember(member, findings)));
+}
+
+async function checkMember(member: Member, findings: Findings): Promise<void> {
+  const { user, env, needs } = member;
+  if (!env.DATABASE_URL || !needs.includes("postgres")) return;
+  const url = withCaFile(env.DATABASE_URL, env.SERVERS_CA_FILE ?? "");
+  const limits = { waitMs: RESPONSE_MS, connectTimeoutMs: RESPONSE_MS, statementTimeoutMs: RESPONSE_MS };
+  const pool = createPool({ url, maxConnections: 1, applicationName: "doctor", ...limits });
+  try {
+    await checkSchema(pool, member, findings);
+  } catch (error) {
+    findings.add("servers", `${user.name} cannot use PostgreSQL: ${messageOf(error)}`);
+  } finally {
+    await pool.end();
   }
 }
 

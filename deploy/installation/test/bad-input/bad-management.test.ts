@@ -9,7 +9,7 @@ import { type RawResponse, sendRaw } from "./raw-http.ts";
 const LIST_KEYS = "key_auth.v1.KeyService/ListKeys";
 const LOGIN = "key_auth.v1.SessionService/Login";
 const JSON_TYPE = ["content-type", "application/json"] as const;
-/** What needs neither a session nor a key. */
+/** For these no principal is checked: each checks the token in its own message, or needs none (Login, GetKeySet). */
 const PUBLIC_RPCS = [
   "toolgate.key_auth.v1.MemberService/AcceptInvitation",
   "toolgate.key_auth.v1.MemberService/GetInvitation",

@@ -38,7 +38,7 @@ async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
 async function rest(page: Page): Promise<void> {
   const context = page.context();
   if (page.isClosed() || context.pages().length > 1) return context.close();
-  page.removeAllListeners();
+  for (const event of ["console", "pageerror", "request", "response", "dialog"]) page.removeAllListeners(event);
   await page.unrouteAll({ behavior: "ignoreErrors" });
   await context.setOffline(false);
   await page.evaluate("localStorage.clear(), sessionStorage.clear()");
@@ -90,7 +90,8 @@ export class ConsoleRig {
 
   /**
    * A page that is signed in as the administrator, or as `user`; `null` for nobody. No other page has its cookies and
-   * storage. What a test opens is closed after it.
+   * storage. What a test opens is closed after it, or used again: whoever changes more than listeners, routes, media, size
+   * and whether it is offline passes `prepare`.
    */
   async open(path: string, { user, prepare, ...options }: OpenOptions = {}): Promise<Page> {
     const { account, baseUrl } = this.toolgate;
@@ -134,6 +135,10 @@ export class ConsoleRig {
 
   async closeOpened(kept = this.#kept): Promise<void> {
     const opened = this.#opened.splice(kept);
-    await Promise.all(opened.map(({ page, isOwn }) => (isOwn ? page.context().close() : rest(page))));
+    await Promise.all(
+      opened.map(({ page, isOwn }) =>
+        isOwn ? page.context().close() : rest(page).catch(() => page.context().close()),
+      ),
+    );
   }
 }

@@ -85,6 +85,13 @@ describeConsole("the command palette of the console", (rig) => {
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/tools\/refund_order$/);
     await page.getByRole("dialog").waitFor({ state: "detached" });
+    // What needs no question, such as the log entries of a request, comes earlier and is listed later.
+    await page.keyboard.press("Control+k");
+    await page.locator("[role=combobox]:focus").waitFor();
+    await page.keyboard.insertText(ids.key);
+    await page.keyboard.press("Enter");
+    const opened = () => new URL(page.url()).searchParams.get("open");
+    await expect.poll(opened).toBe(ids.key);
   });
 
   test("[LOG-3] [LOG-10] a pasted request id leads to its key call, runs, deliveries and hook calls", async () => {

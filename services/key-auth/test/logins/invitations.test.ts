@@ -158,13 +158,19 @@ test("[MGMT-4] no link is ever in a log, not even when its use fails unexpectedl
   const rename = (from: string, to: string) => keyAuth.pool.query(`alter table key_auth.${from} rename to ${to}`);
   for (const table of ["invitations", "password_links"]) await rename(table, `missing_${table}`);
   const reset = keyAuth.members.resetPassword({ token: passwordToken, newPassword: PASSWORD });
+  const before = logged.length;
   const uses = [accept(token), keyAuth.members.getInvitation({ token }), reset];
   expect(await Promise.all(uses.map(codeOf))).toEqual(uses.map(() => Code.Internal));
   for (const table of ["invitations", "password_links"]) await rename(`missing_${table}`, table);
   await accept(token);
   await keyAuth.members.resetPassword({ token: passwordToken, newPassword: PASSWORD });
   const log = logged.join("");
-  expect(log.match(/"msg":"unexpected error"/g)).toHaveLength(uses.length);
+  expect(
+    logged
+      .slice(before)
+      .join("")
+      .match(/"msg":"unexpected error"/g),
+  ).toHaveLength(uses.length);
   const { rows } = await keyAuth.pool.query("select e::text as entry from key_auth.audit_entries e");
   const kept = [log, ...rows.map(({ entry }) => entry)].join("\n");
   for (const secret of tokens) expect(kept).not.toContain(secret);

@@ -1,4 +1,4 @@
-import { useIsFetching } from "@tanstack/react-query";
+import { useIsFetching, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { useCanManage } from "../../rpc/use-session.ts";
@@ -43,11 +43,12 @@ function keyOf({ kind, id }: Found): string {
 /** Finds a page by its name, and objects of the workspace by name or id. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
+  const queries = useQueryClient();
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState("");
   // By what it is, not by its place: results that arrive later move it.
   const [chosenKey, setChosenKey] = useState<string>();
-  // Enter was pressed before anything was found: the first result is opened when it comes.
+  // Enter was pressed before anything was found: the first result is opened when the search is over.
   const [isEntered, setEntered] = useState(false);
   const text = typed.trim();
   const settled = useSettled(text, TYPING_MS);
@@ -64,7 +65,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     void navigate({ to, params, search } as never);
   };
   useEffect(() => {
-    if (isEntered) open(found[0]);
+    // Queries begin in effects, so this render does not know of those for the text that has just settled.
+    if (!isEntered || settled !== text || queries.isFetching() > 0) return;
+    setEntered(false);
+    open(found[0]);
   });
   const onKeyDown = (event: React.KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
