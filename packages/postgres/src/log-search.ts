@@ -1,5 +1,5 @@
 import { inTransaction, type Pool, type Queryable } from "./pool.ts";
-import { firstIdAt, timeOfId } from "./timed-id.ts";
+import { createdAtOf, firstIdAt, timeOfId } from "./timed-id.ts";
 
 /** Adds a value to the statement and returns its placeholder. */
 export type Bind = (value: unknown) => string;
@@ -23,6 +23,22 @@ interface Rows {
  * (`created_at`, exclusive at the end).
  */
 export type Scan = (step: ScanStep) => Rows;
+
+/** A scan that looks up each of these ids. `table`: the log, as `d`. `hit`: what else its rows must meet. */
+export function scanOfIds(table: string, ids: readonly string[], hit: (bind: Bind) => string[]): Scan {
+  return ({ bind, first, cursor }) => {
+    const listed = ids.filter((id) => id >= first && id < cursor);
+    const columns = `${bind(listed.map(createdAtOf))}::timestamptz[], ${bind(listed)}::uuid[]`;
+    return {
+      source: `unnest(${columns}) as listed (created_at, id) cross join lateral (
+        select * from ${table} where d.created_at = listed.created_at and d.id = listed.id
+          and d.created_at >= $1 and d.created_at < $2 limit 1
+      ) d`,
+      where: [],
+      hit: hit(bind),
+    };
+  };
+}
 
 const DAY_MS = 86_400_000;
 /** At most this many rows are read by one search. */

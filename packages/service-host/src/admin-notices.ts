@@ -3,7 +3,7 @@ import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_p
 import { runEvery } from "./every.ts";
 import type { Loop } from "./loops.ts";
 import { createMailer, type SendMail } from "./mailer.ts";
-import type { MailSettings } from "./rpc/outgoing.ts";
+import type { MailSettings } from "./outgoing.ts";
 import type { Peers } from "./rpc/peers.ts";
 
 /** What the admins of workspaces are told by email. */

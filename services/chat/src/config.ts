@@ -1,6 +1,6 @@
 import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections";
 import { type Env, type EnvReader, readConfig as read } from "@toolgate/service-host/env";
-import { type OutgoingSettings, readOutgoing } from "@toolgate/service-host/rpc/outgoing";
+import { type OutgoingSettings, readOutgoing } from "@toolgate/service-host/outgoing";
 import { type ProcessRoleOf, SERVICES } from "@toolgate/service-registry/services";
 
 const NAME = "chat";

@@ -1,7 +1,7 @@
 import type { QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections";
 import { type Env, type EnvReader, readConfig as read } from "@toolgate/service-host/env";
-import { type MailSettings, type OutgoingSettings, readMail, readOutgoing } from "@toolgate/service-host/rpc/outgoing";
+import { type MailSettings, type OutgoingSettings, readMail, readOutgoing } from "@toolgate/service-host/outgoing";
 import { type ProcessRoleOf, SERVICES } from "@toolgate/service-registry/services";
 
 export const NAME = "outbound-webhook";

@@ -1,7 +1,7 @@
 import { readSandboxSettings, type SandboxSettings } from "@toolgate/sandbox/config";
 import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections";
 import { type Env, readConfig as read } from "@toolgate/service-host/env";
-import { type MailSettings, type OutgoingSettings, readMail, readOutgoing } from "@toolgate/service-host/rpc/outgoing";
+import { type MailSettings, type OutgoingSettings, readMail, readOutgoing } from "@toolgate/service-host/outgoing";
 import { SERVICES } from "@toolgate/service-registry/services";
 
 export const { needs: NEEDS } = SERVICES["tool-runner"];

@@ -48,7 +48,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState("");
   // By what it is, not by its place: results that arrive later move it.
   const [chosenKey, setChosenKey] = useState<string>();
-  // Enter was pressed before anything was found: the first result is opened when the search is over.
+  // Enter was pressed before there was a result for the text: the first one is opened when the search is over.
   const [isEntered, setEntered] = useState(false);
   const text = typed.trim();
   const settled = useSettled(text, TYPING_MS);
@@ -57,6 +57,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     0,
     found.findIndex((option) => keyOf(option) === chosenKey),
   );
+  // Objects of an earlier text may still be listed. Pages are those of this one, and stay first.
+  const isFinal = chosenKey !== undefined || found[0]?.kind === "page" || (settled === text && found.length > 0);
   const isSearching = useIsFetching() > 0 || settled !== text;
   const open = (option: Found | undefined) => {
     if (!option) return;
@@ -72,8 +74,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   });
   const onKeyDown = (event: React.KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Enter" && found.length === 0) setEntered(true);
-    else if (event.key === "Enter") open(found[chosen]);
+    if (event.key === "Enter" && isFinal) open(found[chosen]);
+    else if (event.key === "Enter") setEntered(true);
     if (step === undefined) return;
     event.preventDefault();
     const next = found.at((chosen + step) % found.length);

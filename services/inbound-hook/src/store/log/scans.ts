@@ -1,6 +1,5 @@
-import type { Bind, Scan } from "@toolgate/postgres/log-search";
+import { type Bind, type Scan, scanOfIds } from "@toolgate/postgres/log-search";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { createdAtOf } from "@toolgate/postgres/timed-id";
 import { LANES, SCHEMA } from "../queue.ts";
 import type { DeliveryStatus } from "./read.ts";
 
@@ -52,7 +51,7 @@ async function scansOfStatuses(
   const rest: DeliveryFilter = { ...filter, statuses: queued };
   const ids = await queuedIds(db, filter);
   if (ids === "many") scans.push(ownerScan(rest));
-  else if (ids.length > 0) scans.push(idScan(rest, ids));
+  else if (ids.length > 0) scans.push(scanOfIds(ALL_ROWS, ids, (bind) => allConditions(rest, bind)));
   return scans;
 }
 
@@ -61,22 +60,6 @@ const indexScan =
   ({ bind }) => ({ source: ALL_ROWS, where: where(bind), hit: allConditions(filter, bind) });
 
 const ownerScan = (filter: DeliveryFilter) => indexScan(filter, (bind) => [ofOwner(filter, bind)]);
-
-/** Looks up each of these ids. */
-function idScan(filter: DeliveryFilter, ids: readonly string[]): Scan {
-  return ({ bind, first, cursor }) => {
-    const listed = ids.filter((id) => id >= first && id < cursor);
-    const columns = `${bind(listed.map(createdAtOf))}::timestamptz[], ${bind(listed)}::uuid[]`;
-    return {
-      source: `unnest(${columns}) as listed (created_at, id) cross join lateral (
-        select * from ${ALL_ROWS} where d.created_at = listed.created_at and d.id = listed.id
-          and d.created_at >= $1 and d.created_at < $2 limit 1
-      ) d`,
-      where: [],
-      hit: allConditions(filter, bind),
-    };
-  };
-}
 
 function allConditions(filter: DeliveryFilter, bind: Bind): string[] {
   const { hookId, statuses, externalId, requestId } = filter;

@@ -1,7 +1,13 @@
 import { CUSTOM_PREFIX, CUSTOM_WILDCARD } from "@toolgate/event-schemas/catalogue";
-import { type Bind, type FoundRows, type LogSearch, type Scan, searchLog } from "@toolgate/postgres/log-search";
+import {
+  type Bind,
+  type FoundRows,
+  type LogSearch,
+  type Scan,
+  scanOfIds,
+  searchLog,
+} from "@toolgate/postgres/log-search";
 import type { Pool, Queryable } from "@toolgate/postgres/pool";
-import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { DeliveryFilter, DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
 
 /** Statuses with an index, because few deliveries have them. */
@@ -69,29 +75,13 @@ async function scansOfStatuses(
   const pending: DeliveryFilter = { ...filter, statuses: ["pending"] };
   const ids = await pendingIds(db, filter);
   if (ids === "many") scans.push(...scansOfOwner(pending));
-  else if (ids.length > 0) scans.push(idScan(pending, ids));
+  else if (ids.length > 0) scans.push(scanOfIds(ALL_ROWS, ids, (bind) => allConditions(pending, bind)));
   return scans;
 }
 
 const indexScan =
   (filter: DeliveryFilter, where: (bind: Bind) => string[]): Scan =>
   ({ bind }) => ({ source: ALL_ROWS, where: where(bind), hit: allConditions(filter, bind) });
-
-/** Looks up each of these ids. */
-function idScan(filter: DeliveryFilter, ids: readonly string[]): Scan {
-  return ({ bind, first, cursor }) => {
-    const listed = ids.filter((id) => id >= first && id < cursor);
-    const columns = `${bind(listed.map(createdAtOf))}::timestamptz[], ${bind(listed)}::uuid[]`;
-    return {
-      source: `unnest(${columns}) as listed (created_at, id) cross join lateral (
-        select * from ${ALL_ROWS} where d.created_at = listed.created_at and d.id = listed.id
-          and d.created_at >= $1 and d.created_at < $2 limit 1
-      ) d`,
-      where: [],
-      hit: allConditions(filter, bind),
-    };
-  };
-}
 
 function allConditions(filter: DeliveryFilter, bind: Bind): string[] {
   const conditions = [ofWorkspace(filter, bind)];

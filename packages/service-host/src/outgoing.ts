@@ -1,4 +1,4 @@
-import type { EnvReader } from "../env.ts";
+import type { EnvReader } from "./env.ts";
 
 /** Which servers a service may call on behalf of users. */
 export interface OutgoingSettings {
