@@ -9,7 +9,7 @@ const HEAD = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
 const LIMIT_BYTES = 65_536;
 /** Long enough for what a receiver sends first to arrive, also on a busy machine. */
-const SHORT_DEADLINE_MS = 2_000;
+const SHORT_DEADLINE_MS = 10_000;
 /** Bytes that may be in the buffers of two sockets on one machine, in addition to what was read. */
 const MAX_IN_BUFFERS_BYTES = 16 * 1024 * 1024;
 
