@@ -49,9 +49,15 @@ const CASES: Case[] = [
   {
     name: "[OUT-34] [OUT-37] no response within 10 s is a failed attempt",
     behaviour: { hang: "before-status" },
-    expected: { ...RETRYING, responseCode: 0, error: "timeout (headers)" },
+    expected: {
+      ...RETRYING,
+      responseCode: 0,
+      error: "timeout (headers)",
+      // Not earlier, however slow the machine is.
+      durationMs: expect.toSatisfy((ms: number) => ms >= 9_900),
+    },
   },
-  { name: "[OUT-34] a response after 9 s is in time", behaviour: { delayMs: 9_000 }, expected: DELIVERED },
+  { name: "[OUT-34] a response after 7 s is in time", behaviour: { delayMs: 7_000 }, expected: DELIVERED },
   {
     name: "[OUT] headers in time are a success, even if the body never ends",
     behaviour: { hang: "after-headers" },

@@ -122,7 +122,7 @@ describeConsole("the first five minutes of an admin", (rig) => {
     await press("Enter");
     await page
       .getByRole("region", { name: /Response/ })
-      .getByText("200")
+      .getByText(/^200\b/)
       .first()
       .waitFor();
     await picture("try-out");
