@@ -3,6 +3,7 @@ import { earlyInMinute } from "@toolgate/testbed/early-in-minute";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openChat } from "./chat/front-door.ts";
+import { callHook, createHook } from "./hooks/hooks.ts";
 import type { RunningToolgate } from "./running-toolgate.ts";
 
 const PAGE = new URL("../../../docs/observability.md", import.meta.url);
@@ -44,7 +45,7 @@ beforeAll(async () => {
   for (const status of [200, 200, 429]) expect((await toolgate.call("echo", secret)).status).toBe(status);
   expect((await toolgate.request("/no/such/path/echo")).status).toBe(404);
   await toolgate.request("/api/v1/openapi.json", { headers: { authorization: `Bearer ${secret}` } });
-  await callHook(toolgate);
+  expect((await callHook(toolgate, await createHook(toolgate), "{}")).status).toBe(202);
   await eventually(() => toolgate.receiver.requests.length >= 2);
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());
@@ -90,21 +91,6 @@ test("calls, refusals and deliveries are counted by route, RPC and outcome", asy
     expect(sum(all, "toolgate_hook_start_delay_seconds_count", 'lane="tool"')).toBe(1);
   });
 });
-
-/** Triggers the tool once through a hook. */
-async function callHook({ manage, request }: RunningToolgate): Promise<void> {
-  const { url, secret } = await manage<{ url: string; secret: string }>("inbound_hook.v1.HookService/CreateHook", {
-    name: "echo",
-    format: "HOOK_FORMAT_BEARER",
-    target: { tool: "echo" },
-  });
-  const { status } = await request(new URL(url, "http://localhost").pathname, {
-    method: "POST",
-    headers: { authorization: `Bearer ${secret}` },
-    body: "{}",
-  });
-  expect(status).toBe(202);
-}
 
 function sum(all: string, name: string, ...labels: string[]): number {
   const lines = all

@@ -1,27 +1,17 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { randomUUID } from "node:crypto";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
-import { installationSecrets } from "@toolgate/local/installation-secrets";
-import { loginsAt } from "@toolgate/local/logins";
-import { isReady, type ServiceProcess, startServiceProcess } from "@toolgate/local/service-process";
-import { type SplitSettings, startSplit, type Topology } from "@toolgate/local/split";
-import { serviceEnvironment, startTopology } from "@toolgate/local/topology";
-import { type LoopbackCertificate, makeLoopbackCertificate } from "@toolgate/local-servers/certificate";
-import { freePort } from "@toolgate/local-servers/ports";
+import type { Logins } from "@toolgate/local/logins";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
-import { type ServiceName, urlVariable } from "@toolgate/service-registry/services";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/servers/receiver";
-import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers/servers";
-import { testDatabase } from "@toolgate/testbed/servers/test-database";
-import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
-import { migrateAll, roleUrls, SERVICES_WITH_SCHEMA } from "../src/migrate.ts";
-
-const SINGLE_ENTRY = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-
-export type TopologyKind = "single" | "split";
+import {
+  type Former,
+  type Installation,
+  type Services,
+  type Setup,
+  startInstallation,
+  type TopologyKind,
+} from "./installation.ts";
 
 /** The response to one call of a tool. */
 export interface CallResponse {
@@ -33,70 +23,34 @@ export interface CallResponse {
   text: string;
 }
 
-export interface RunningToolgate extends AsyncDisposable {
-  baseUrl: string;
-  /** Base URLs of all gateways; `baseUrl` is the first. */
-  gatewayUrls: string[];
-  /** Base URLs of the operations servers. */
-  opsUrls: string[];
+/** A workspace of an installation, with the installation's parts. */
+export interface RunningToolgate
+  extends AsyncDisposable,
+    Services,
+    Pick<Installation, "nats" | "redis" | "postgres" | "env"> {
+  databaseUrl: string;
+  /** Keys and uploaded files. */
+  dataDir: string;
+  /** What each user of the servers is given in place of the administrator's addresses. */
+  logins: Logins;
   /** All schemas, to check what is stored. */
   pool: Pool;
-  databaseUrl: string;
   manage: Management;
   account: { workspace: string; email: string; password: string };
   receiver: TestReceiver;
-  nats: TestServer;
-  redis: TestServer;
-  /** Only with `ownPostgres`. */
-  postgres: Omit<TestServer, "wipe"> | undefined;
-  /** Keys and uploaded files. */
-  dataDir: string;
-  /** Base URLs of the RPC servers by service. Only in the split topology. */
-  rpcUrls: Readonly<Partial<Record<ServiceName, string>>>;
-  /** SERVICE_KEY by service. Only in the split topology. */
-  serviceKeys: Readonly<Partial<Record<ServiceName, string>>>;
-  /** What all services are given, and the addresses of those that serve RPCs. */
-  env: Readonly<Record<string, string>>;
-  /** What each user of the servers is given instead. */
-  logins: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** None in the single topology, unless it has a process of its own. */
-  processes(): ServiceProcess[];
   saveTool(name: string, definition: Record<string, unknown>): Promise<void>;
   /** A key's id and secret. */
   createKey(key: Record<string, unknown>): Promise<{ id: string; secret: string }>;
   createEndpoint(events: string[], path?: string): Promise<{ id: string; secret: string }>;
-  call(tool: string, secret: string, args?: Record<string, unknown>): Promise<CallResponse>;
+  call(tool: string, secret: string, args?: Record<string, unknown>, more?: More): Promise<CallResponse>;
   request(path: string, init?: RequestInit): Promise<CallResponse>;
 }
 
-export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
-  /** Do not share the installation, because the test disturbs it or looks at what belongs to no workspace. */
-  alone?: boolean;
-  /** Use a separate PostgreSQL cluster, which the test may kill. */
-  ownPostgres?: boolean;
-  /** Services use this NATS, such as a cluster, instead of the server `nats`. */
-  otherNats?: Pick<TestServer, "url" | "urls">;
-  /** Use this database, for whose owner the address is, instead of a new one. */
-  databaseUrl?: string;
-  /** Continue with the folder, the account and the receiver's address of an installation that has been stopped. */
-  former?: RunningToolgate;
-  /** Run the single topology in a process of its own, which the test may kill. */
-  ownProcess?: boolean;
-  /** The names of processes in the logs of fault tests. */
-  log?: (line: string) => void;
-  /** The gateway's port in the split topology; default: a free one. */
-  port?: number;
-  /** Further environment of the services. */
-  env?: Record<string, string>;
-  /** Non-public addresses that tools and models may call, in addition to the receiver's. */
-  allowedTargets?: string[];
+/** What a request has besides its body. */
+export interface More {
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
 }
-
-type Installation = AsyncDisposable &
-  Pick<RunningToolgate, "nats" | "redis" | "postgres" | "databaseUrl" | "dataDir" | "env" | "logins"> & {
-    running: Started;
-    certificate: LoopbackCertificate;
-  };
 
 /** Of the installations that are shared: what one replica of key-auth changes, the other must see. */
 const SHARED: Setup = { replicas: { "key-auth": 2 } };
@@ -109,63 +63,26 @@ const shared = new Map<TopologyKind, Promise<Installation>>();
  * setup it is shared, and runs until the process ends.
  */
 export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promise<RunningToolgate> {
-  await using resources = new AsyncDisposableStack();
-  if (Object.keys(setup).length > 0) {
-    return await openWorkspace(resources.use(await startInstallation(kind, setup)), resources, setup.former);
+  if (Object.keys(setup).length === 0) {
+    const installation = shared.get(kind) ?? startInstallation(kind, SHARED);
+    shared.set(kind, installation);
+    return openWorkspace(await installation);
   }
-  const installation = shared.get(kind) ?? startInstallation(kind, SHARED);
-  shared.set(kind, installation);
-  return await openWorkspace(await installation, resources);
-}
-
-async function startInstallation(kind: TopologyKind, setup: Setup): Promise<Installation> {
   await using resources = new AsyncDisposableStack();
-  const dataDir = setup.former?.dataDir ?? (await temporaryFolder());
-  const [nats, redis, certificate] = await Promise.all([testNats(), testRedis(), makeLoopbackCertificate(new Date())]);
-  for (const resource of [nats, redis]) resources.use(resource);
-  const postgres = setup.ownPostgres ? resources.use(await testPostgres()) : undefined;
-  const databaseUrl = setup.databaseUrl ?? resources.use(await testDatabase(postgres?.url)).url;
-  const targetCaFile = join(dataDir, "receiver-ca.pem");
-  await writeFile(targetCaFile, certificate.ca);
-  const passwords = Object.fromEntries(SERVICES_WITH_SCHEMA.map((name) => [name, randomBytes(16).toString("hex")]));
-  await migrateAll(databaseUrl, passwords);
-  const { log = () => {}, otherNats = nats } = setup;
-  const settings = {
-    databaseUrl,
-    natsUrl: otherNats.url,
-    redisUrl: redis.url,
-    logins: loginsAt({ nats: otherNats.urls, redis: redis.urls, postgres: roleUrls(databaseUrl, passwords) }),
-    port: 0,
-    dataDir,
-    allowedTargets: ["127.0.0.1", ...(setup.allowedTargets ?? [])],
-    targetCaFile,
-    ...(setup.env && { env: setup.env }),
-    log,
-  };
-  const running = await start(kind, settings, setup);
-  resources.defer(() => running.stop());
-  const urls = Object.entries(running.rpcUrls).filter(([name, url]) => url !== "" && name !== "sandbox");
-  const env = {
-    ...(await serviceEnvironment(settings)),
-    ...Object.fromEntries(urls.map(([name, url]) => [urlVariable(name as ServiceName), url])),
-  };
-  const { logins } = settings;
+  const installation = resources.use(await startInstallation(kind, setup));
+  const toolgate = resources.use(await openWorkspace(installation, setup.former));
   const owned = resources.move();
-  return {
-    ...{ running, certificate, databaseUrl, dataDir, env, logins, nats, redis, postgres },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  return { ...toolgate, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** A workspace of the installation, or that of a former one; `resources` owns what is made for it. */
-async function openWorkspace(
-  installation: Installation,
-  resources: AsyncDisposableStack,
-  former?: RunningToolgate,
-): Promise<RunningToolgate> {
-  const { running, certificate, databaseUrl, dataDir, env, logins, nats, redis, postgres } = installation;
+/** A workspace of the installation, or that of a former one. */
+export async function openWorkspace(installation: Installation, former?: Former): Promise<RunningToolgate> {
+  await using resources = new AsyncDisposableStack();
+  const { services, settings, certificate, env, nats, redis, postgres } = installation;
+  const { databaseUrl, dataDir, logins } = settings;
   const port = former?.receiver.port ?? 0;
   const receiver = resources.use(await startReceiver({ tls: certificate, port }));
+  const { baseUrl } = services;
   const pool = resources.adopt(createPool({ url: databaseUrl, maxConnections: 3, applicationName: "test" }), (owned) =>
     owned.end(),
   );
@@ -173,78 +90,22 @@ async function openWorkspace(
   const own = { workspace: `w-${name}`, email: `admin-${name}@example.test`, password: "a password" };
   const account = former?.account ?? own;
   await provision(pool, { ...account, role: "admin" });
-  const manage = await loginTo(running.baseUrl, account);
+  const manage = await loginTo(baseUrl, account);
   if (!manage) throw new Error("the administrator cannot log in");
-  const { baseUrl, gatewayUrls, opsUrls, rpcUrls, serviceKeys } = running;
   const owned = resources.move();
   return {
-    ...{ baseUrl, gatewayUrls, opsUrls, rpcUrls, serviceKeys, env, logins, pool, databaseUrl, dataDir },
-    ...{ manage, account, receiver, nats, redis, postgres },
-    processes: () => running.processes(),
+    ...services,
+    ...{ env, logins, pool, databaseUrl, dataDir, manage, account, receiver, nats, redis, postgres },
     ...managed(manage, receiver),
-    call: (tool, secret, args = {}) =>
+    call: (tool, secret, args = {}, { headers, ...more } = {}) =>
       request(baseUrl, `/api/v1/tools/${encodeURIComponent(tool)}`, {
+        ...more,
         method: "POST",
-        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
         body: JSON.stringify({ args }),
       }),
     request: (path, init) => request(baseUrl, path, init),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
-}
-
-type Started = Topology & Pick<RunningToolgate, "gatewayUrls" | "rpcUrls" | "serviceKeys" | "processes">;
-
-async function start(
-  kind: TopologyKind,
-  settings: Parameters<typeof startTopology>[1],
-  setup: Setup,
-): Promise<Started> {
-  if (kind === "single" && setup.ownProcess) return startSingleProcess(settings);
-  if (kind === "single") {
-    const single = await startTopology("single", settings);
-    return {
-      ...single,
-      gatewayUrls: [single.baseUrl],
-      rpcUrls: {},
-      serviceKeys: {},
-      processes: (): ServiceProcess[] => [],
-    };
-  }
-  const env = await serviceEnvironment(settings);
-  const { replicas, roles } = setup;
-  const { serviceKeys } = await installationSecrets(settings.dataDir);
-  const split = await startSplit({
-    env,
-    serviceKeys,
-    logins: settings.logins ?? {},
-    port: setup.port ?? 0,
-    log: settings.log,
-    ...(replicas && { replicas }),
-    ...(roles && { roles }),
-  });
-  return { ...split, serviceKeys };
-}
-
-async function startSingleProcess(settings: Parameters<typeof startTopology>[1]): Promise<Started> {
-  const [port, opsPort] = [await freePort(), await freePort()];
-  const service = await startServiceProcess({
-    name: "toolgate",
-    entry: SINGLE_ENTRY,
-    env: { ...(await serviceEnvironment({ ...settings, port })), OPS_PORT: String(opsPort) },
-    ready: () => isReady(opsPort),
-    log: settings.log,
-  });
-  const baseUrl = `http://127.0.0.1:${port}`;
-  return {
-    baseUrl,
-    opsUrls: [`http://127.0.0.1:${opsPort}`],
-    gatewayUrls: [baseUrl],
-    rpcUrls: {},
-    serviceKeys: {},
-    stop: async () => void (await service.stop()),
-    pids: () => ({ [service.name]: service.pid }),
-    processes: () => [service],
   };
 }
 

@@ -1,8 +1,7 @@
 import { get, type IncomingMessage } from "node:http";
 import { eventually } from "@toolgate/testbed/eventually";
-import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHook, post, type TestHook } from "./hooks/hooks.ts";
+import { callHook, createHook, type TestHook } from "./hooks/hooks.ts";
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "./otlp-receiver.ts";
 import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
@@ -68,7 +67,7 @@ beforeAll(async () => {
       return { success: true };
     };`,
   });
-  hook = await createHook(toolgate, { format: "HOOK_FORMAT_NATIVE", target: { tool: "hooked" } });
+  hook = await createHook(toolgate, { target: { tool: "hooked" } });
   await toolgate.createEndpoint(["custom.*"]);
   ({ secret } = await toolgate.createKey({ name: "k", tools: ["outer"] }));
 });
@@ -78,10 +77,7 @@ afterAll(async () => {
 });
 
 const call = (traceparent: string, tracestate = "") =>
-  toolgate.request("/api/v1/tools/outer", {
-    method: "POST",
-    headers: { authorization: `Bearer ${secret}`, traceparent, ...(tracestate && { tracestate }) },
-  });
+  toolgate.call("outer", secret, {}, { headers: { traceparent, ...(tracestate && { tracestate }) } });
 const spansOf = (traceId: string, complete: string) =>
   eventually(() => {
     const spans = collector.spans.filter((span) => span.traceId === traceId);
@@ -102,10 +98,8 @@ test("one trace leads from the HTTP call through verification, runs, outbox and 
 
 test("one trace leads from the call of a hook through its run to the attempt of the event that the run caused", async () => {
   const traceId = TRACE_ID.replaceAll("0", "2");
-  const body = "{}";
-  const signature = sign(hook.secret, Math.floor(Date.now() / 1000), body);
-  const headers = { "x-service-signature": signature, traceparent: `00-${traceId}-${PARENT_ID}-01` };
-  expect((await post(toolgate, hook, { body, headers })).status).toBe(202);
+  const headers = { traceparent: `00-${traceId}-${PARENT_ID}-01` };
+  expect((await callHook(toolgate, hook, "{}", { headers })).status).toBe(202);
   await eventually(() => {
     const received = collector.spans.filter((span) => span.traceId === traceId && span.name !== LOCKED);
     expect(new Set(received.map((span) => path(span, received)))).toEqual(new Set(EXPECTED_OF_HOOK));

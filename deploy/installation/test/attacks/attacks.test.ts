@@ -3,9 +3,10 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { describe, expect, test } from "vitest";
 import { type AttackKind, attackSource, KINDS } from "../../../../services/sandbox/test/kinds/kinds.ts";
 import { SLOW_SOURCES } from "../../../../services/sandbox/test/kinds/sources.ts";
-import { createHook } from "../hooks/hooks.ts";
+import { callHook, createHook } from "../hooks/hooks.ts";
+import type { TopologyKind } from "../installation.ts";
 import { type Clients, startLoad } from "../load.ts";
-import { type RunningToolgate, runToolgate, type TopologyKind } from "../running-toolgate.ts";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 /** Each attacks with half of all kinds. */
 const TOPOLOGIES: readonly TopologyKind[] = ["single", "split"];
@@ -96,14 +97,8 @@ async function attack(topology: TopologyKind, kinds: readonly AttackKind[]): Pro
 }
 
 /** Waits longer than any machine takes for it. */
-function call({ request }: RunningToolgate, tool: string, secret: string, args: object) {
-  return request(`/api/v1/tools/${tool}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
-    body: JSON.stringify({ args }),
-    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-  });
-}
+const call = (toolgate: RunningToolgate, tool: string, secret: string, args: Record<string, unknown>) =>
+  toolgate.call(tool, secret, args, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
 
 async function callsOf(toolgate: RunningToolgate, tool: string): Promise<Clients> {
   const { saveTool, createKey } = toolgate;
@@ -120,18 +115,14 @@ async function callsOf(toolgate: RunningToolgate, tool: string): Promise<Clients
 }
 
 /** Repeated when they get a 503, as senders do. */
-async function hookCallsOf({ saveTool, manage, request }: RunningToolgate): Promise<Clients> {
-  await saveTool("hooked", { inbound_hook: true, handler: "export default async ({ n }) => ({ n });" });
-  const hook = await createHook({ manage }, { format: "HOOK_FORMAT_BEARER", target: { tool: "hooked" } });
+async function hookCallsOf(toolgate: RunningToolgate): Promise<Clients> {
+  await toolgate.saveTool("hooked", { inbound_hook: true, handler: "export default async ({ n }) => ({ n });" });
+  const hook = await createHook(toolgate, { target: { tool: "hooked" } });
   const attempt = async (n: number) => {
     const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    const headers = { "x-service-delivery": `${n}` };
     for (;;) {
-      const { status, text } = await request(hook.path, {
-        method: "POST",
-        headers: { authorization: `Bearer ${hook.secret}`, "x-delivery-id": `${n}` },
-        body: JSON.stringify({ n }),
-        signal,
-      });
+      const { status, text } = await callHook(toolgate, hook, JSON.stringify({ n }), { headers, signal });
       if (status === 202 || status === 200) return;
       if (status !== 503) throw new Error(`${status} ${text}`);
       await sleep(100, undefined, { signal });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TopologyKind } from "../running-toolgate.ts";
+import type { TopologyKind } from "../installation.ts";
 import { expectDense, kindsOf, textOf } from "./client.ts";
 import { type ChatFrontDoor, openChat } from "./front-door.ts";
 

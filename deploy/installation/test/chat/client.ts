@@ -76,14 +76,14 @@ export async function openStream(url: string, headers: Record<string, string>): 
 }
 
 /** The text of the assistant's messages. */
-export function textOf(events: readonly SentEvent[]): string {
+export function textOf(events: readonly Pick<SentEvent, "event" | "data">[]): string {
   return events
     .filter(({ event, data }) => event === "message" && data.role === "assistant")
     .map(({ data }) => data.content)
     .join("");
 }
 
-export function kindsOf(events: readonly SentEvent[]): string[] {
+export function kindsOf(events: readonly Pick<SentEvent, "event">[]): string[] {
   return events.map(({ event }) => event);
 }
 

@@ -1,10 +1,5 @@
-import {
-  type CallResponse,
-  type RunningToolgate,
-  runToolgate,
-  type Setup,
-  type TopologyKind,
-} from "../running-toolgate.ts";
+import type { Setup, TopologyKind } from "../installation.ts";
+import { type CallResponse, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 import { type EventStream, openStream } from "./client.ts";
 
 export const TOOLS: Record<string, Record<string, unknown>> = {
@@ -34,14 +29,13 @@ export interface ChatUser {
   headers: { authorization: string };
 }
 
-/** An installation whose workspace has an assistant with tools and the built-in model. */
+/** The chats of a workspace, as its administrator sees them. Disposes of the installation. */
 export interface ChatFrontDoor extends AsyncDisposable {
   toolgate: RunningToolgate;
   workspaceId: string;
   tenant: string;
   /** The workspace's administrator. */
   user: ChatUser;
-  signIn(account: { email: string; password: string }): Promise<ChatUser>;
   /** A path with the workspace and these parameters. */
   url(path: string, parameters: Record<string, string>): string;
   stream(parameters: Record<string, string>, headers?: Record<string, string>): Promise<EventStream>;
@@ -52,23 +46,33 @@ export interface ChatFrontDoor extends AsyncDisposable {
   history(chatId: string): Promise<any[]>;
 }
 
+/** An installation whose workspace has an assistant with tools and the built-in model. */
 export async function openChat(kind: TopologyKind, setup: Setup = {}): Promise<ChatFrontDoor> {
   const toolgate = await runToolgate(kind, setup);
+  for (const [name, definition] of Object.entries(TOOLS)) await toolgate.saveTool(name, definition);
+  await saveAssistant(toolgate, Object.keys(TOOLS));
+  return chatsOf(toolgate);
+}
+
+export async function signIn(
+  { request }: Pick<RunningToolgate, "request">,
+  { email, password }: { email: string; password: string },
+): Promise<ChatUser> {
+  const { status, body, text } = await request("/toolgate.key_auth.v1.SessionService/Login", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email, password, tokenKind: "TOKEN_KIND_JWT" }),
+  });
+  if (status !== 200) throw new Error(`no login: ${status} ${text}`);
+  return { headers: { authorization: `Bearer ${body.token}` } };
+}
+
+export async function chatsOf(toolgate: RunningToolgate): Promise<ChatFrontDoor> {
   const { baseUrl, pool, account } = toolgate;
   const tenant = account.workspace;
-  for (const [name, definition] of Object.entries(TOOLS)) await toolgate.saveTool(name, definition);
   const { rows } = await pool.query("select id from key_auth.workspaces where code = $1", [tenant]);
   const workspaceId: string = rows[0].id;
-  await saveAssistant(toolgate, Object.keys(TOOLS));
-  const signIn = async ({ email, password }: { email: string; password: string }): Promise<ChatUser> => {
-    const { body } = await toolgate.request("/toolgate.key_auth.v1.SessionService/Login", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ email, password, tokenKind: "TOKEN_KIND_JWT" }),
-    });
-    return { headers: { authorization: `Bearer ${body.token}` } };
-  };
-  const user = await signIn(account);
+  const user = await signIn(toolgate, account);
   const url = (path: string, parameters: Record<string, string>) =>
     `${path}?${new URLSearchParams({ tenant, ...parameters })}`;
   const open = (path: string, parameters: Record<string, string>, headers: Record<string, string> = user.headers) =>
@@ -80,7 +84,6 @@ export async function openChat(kind: TopologyKind, setup: Setup = {}): Promise<C
     workspaceId,
     tenant,
     user,
-    signIn,
     url,
     stream: (parameters, headers) => open("/chat/stream", parameters, headers),
     resume: (parameters, headers) => open("/chat/resume", parameters, headers),
@@ -100,7 +103,12 @@ export async function openChat(kind: TopologyKind, setup: Setup = {}): Promise<C
   };
 }
 
-/** Makes an assistant with the built-in model the default of the workspace. */
+export async function saveModel({ manage }: RunningToolgate, name: string, baseUrl: string): Promise<void> {
+  const provider = "MODEL_PROVIDER_OPENAI_COMPATIBLE";
+  await manage("chat.v1.ModelService/SaveModel", { name, provider, baseUrl, model: "m" });
+}
+
+/** Makes an assistant with these models, or the built-in one, the default of the workspace. */
 export async function saveAssistant(
   { manage }: RunningToolgate,
   tools: readonly string[],

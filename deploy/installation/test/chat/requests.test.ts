@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { headerValues, sendRaw } from "../bad-input/raw-http.ts";
-import { type ChatFrontDoor, type ChatUser, openChat } from "./front-door.ts";
+import { type ChatFrontDoor, type ChatUser, openChat, signIn } from "./front-door.ts";
 
 type Query = Record<string, string>;
 
@@ -32,7 +32,7 @@ describe("requests of chats", () => {
     const newUser = async (workspace: string) => {
       const account = { workspace, email: `${randomUUID()}@example.test`, password: "a password" };
       await provision(pool, { ...account, role: "member" });
-      return door.signIn(account);
+      return signIn(door.toolgate, account);
     };
     member = await newUser(door.tenant);
     stranger = await newUser(`w-${randomUUID().slice(0, 8)}`);

@@ -1,7 +1,8 @@
 import { plain, type RecordedRequest, type Script } from "../../../../services/chat/test/model-servers/script.ts";
 import { startOpenAiServer } from "../../../../services/chat/test/model-servers/server.ts";
-import type { RunningToolgate, Setup, TopologyKind } from "../running-toolgate.ts";
-import { type ChatFrontDoor, openChat, saveAssistant } from "./front-door.ts";
+import type { Setup, TopologyKind } from "../installation.ts";
+import type { RunningToolgate } from "../running-toolgate.ts";
+import { type ChatFrontDoor, openChat, saveAssistant, saveModel } from "./front-door.ts";
 
 const WORDS = 60;
 export const STORY = Array.from({ length: WORDS }, (_, index) => `word-${index}`).join(" ");
@@ -42,12 +43,7 @@ export async function openStories(kind: TopologyKind, setup: Setup = {}): Promis
 export async function startStoryteller(toolgate: RunningToolgate): Promise<Storyteller> {
   await using resources = new AsyncDisposableStack();
   const server = resources.use(await startOpenAiServer());
-  await toolgate.manage("chat.v1.ModelService/SaveModel", {
-    name: "storyteller",
-    provider: "MODEL_PROVIDER_OPENAI_COMPATIBLE",
-    baseUrl: server.baseUrl,
-    model: "m",
-  });
+  await saveModel(toolgate, "storyteller", server.baseUrl);
   await saveAssistant(toolgate, ["greet"], ["storyteller"]);
   let pausedAt = Number.POSITIVE_INFINITY;
   let wake = Promise.withResolvers<void>();

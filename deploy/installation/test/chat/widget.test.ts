@@ -2,7 +2,7 @@ import { startTcpProxy } from "@toolgate/testbed/servers/tcp-proxy";
 import type { Browser, BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findChromium, launchChromium } from "../browser.ts";
-import type { ChatFrontDoor } from "./front-door.ts";
+import { type ChatFrontDoor, signIn } from "./front-door.ts";
 import { type Site, startSite } from "./site.ts";
 import { LAST_WORD, openStories, type Storyteller } from "./storyteller.ts";
 
@@ -32,8 +32,9 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
   beforeAll(async () => {
     [door, story] = await openStories("single");
     const { baseUrl, account, manage } = door.toolgate;
+    const newToken = async () => (await signIn(door.toolgate, account)).headers.authorization.replace("Bearer ", "");
     network = await startTcpProxy(baseUrl);
-    site = await startSite({ gatewayUrl: network.url, tenant: door.tenant, account });
+    site = await startSite({ gatewayUrl: network.url, tenant: door.tenant, newToken });
     await manage("chat.v1.AssistantService/UpdateChatSettings", { allowedOrigins: { origins: [site.origin] } });
     browser = await launchChromium(chromium ?? "");
   });

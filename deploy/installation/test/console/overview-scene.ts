@@ -1,6 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
+import { chatsOf, saveModel } from "../chat/front-door.ts";
+import { callHook, createHook } from "../hooks/hooks.ts";
 import type { ConsoleRig } from "./console-rig.ts";
-import { callHook, createHook } from "./webhooks/hook-calls.ts";
 
 const HANDLER = "export default (args) => { if (args.fail) throw new Error('failed'); return { success: true }; };";
 const PARAMETERS = { type: "object", properties: { fail: { type: "boolean" } } };
@@ -36,8 +37,9 @@ export async function troubledWorkspace(rig: ConsoleRig): Promise<void> {
   // 410 ends a delivery at once, so the endpoint is deactivated by its fifth.
   for (let call = 0; call < FAILED_DELIVERIES; call += 1) await toolgate.call("greet", secret);
   await eventually(async () => !(await endpointOf(rig, broken)).active);
-  const hook = await createHook(rig, { name: "Orders", tool: "greet" });
-  for (let call = 0; call < REFUSED_CALLS; call += 1) await callHook(rig, { ...hook, secret: "whsec_wrong" }, "{}");
+  const hook = await createHook(toolgate, { name: "Orders", target: { tool: "greet" } });
+  for (let call = 0; call < REFUSED_CALLS; call += 1)
+    await callHook(toolgate, { ...hook, secret: "whsec_wrong" }, "{}");
   await failingAssistant(rig);
   await eventually(async () => {
     const { hooks, keys } = await overviewOf(rig);
@@ -48,29 +50,18 @@ export async function troubledWorkspace(rig: ConsoleRig): Promise<void> {
 
 /** An assistant answers once with the built-in model, and once its model's server cannot be reached. */
 async function failingAssistant({ toolgate }: ConsoleRig): Promise<void> {
-  const { manage, account, receiver } = toolgate;
-  const headers = { "content-type": "application/json" };
-  const { email, password } = account;
-  const { body: login } = await toolgate.request("/toolgate.key_auth.v1.SessionService/Login", {
-    method: "POST",
-    headers,
-    body: JSON.stringify({ email, password }),
-  });
+  const { manage, receiver } = toolgate;
+  const chats = await chatsOf(toolgate);
   const save = (models: string[]) =>
     manage("chat.v1.AssistantService/SaveAssistant", {
       name: "support",
       definition: { instructions: "Help.", models },
     });
   const ask = (chatId: string) =>
-    toolgate.request("/chat/index", {
-      method: "POST",
-      headers: { ...headers, authorization: `Bearer ${login.token}` },
-      body: JSON.stringify({ tenant: account.workspace, chat_id: chatId, message: "Hello", assistant: "support" }),
-    });
+    chats.post("/chat/index", { chat_id: chatId, message: "Hello", assistant: "support" });
   await save([]);
   await ask("answered");
-  const model = { provider: "MODEL_PROVIDER_OPENAI_COMPATIBLE", baseUrl: `${receiver.url}/no-model`, model: "m" };
-  await manage("chat.v1.ModelService/SaveModel", { name: "gone", ...model });
+  await saveModel(toolgate, "gone", `${receiver.url}/no-model`);
   await save(["gone"]);
   await ask("failed");
 }

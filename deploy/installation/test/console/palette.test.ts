@@ -1,6 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { createHook } from "../hooks/hooks.ts";
 import { expectAccessible } from "./accessibility.ts";
 import { describeConsole } from "./console-rig.ts";
 
@@ -12,11 +13,7 @@ describeConsole("the command palette of the console", (rig) => {
     const handler = "export default () => ({ success: true });";
     await toolgate.saveTool("refund_order", { external_api: true, inbound_hook: true, handler });
     const key = await toolgate.createKey({ name: "Zurich partner", tools: ["refund_order"], limit: 100 });
-    const { hook } = await toolgate.manage<{ hook: { id: string } }>("inbound_hook.v1.HookService/CreateHook", {
-      name: "Orders of the shop",
-      format: "HOOK_FORMAT_STANDARD_WEBHOOKS",
-      target: { tool: "refund_order" },
-    });
+    const hook = await createHook(toolgate, { name: "Orders of the shop", target: { tool: "refund_order" } });
     const endpoint = await toolgate.createEndpoint(["tool.completed"], "/billing");
     const called = await toolgate.call("refund_order", key.secret);
     const request = called.headers.get("x-request-id") ?? "";

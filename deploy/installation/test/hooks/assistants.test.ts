@@ -2,7 +2,9 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { plain, type RecordedRequest, type Script } from "../../../../services/chat/test/model-servers/script.ts";
 import { type ModelServer, startOpenAiServer } from "../../../../services/chat/test/model-servers/server.ts";
-import { type RunningHooks, runHooks, type TestHook } from "./hooks.ts";
+import { saveModel } from "../chat/front-door.ts";
+import type { RunningToolgate } from "../running-toolgate.ts";
+import { callHook, createHook, runHooks, type TestHook } from "./hooks.ts";
 
 interface Delivery {
   delivery: { id: string; status: string; error?: string };
@@ -22,44 +24,38 @@ function noteAndTell({ body }: RecordedRequest): Script {
   return { toolCalls: [{ id: "call_1", name: "note", args: '{"text":"from a hook"}' }] };
 }
 
-let hooks: RunningHooks;
+let toolgate: RunningToolgate;
 let models: ModelServer;
 let hook: TestHook;
 beforeAll(async () => {
   models = await startOpenAiServer();
-  hooks = await runHooks("single");
-  const { toolgate } = hooks;
+  toolgate = await runHooks("single");
   const parameters = { type: "object", properties: { text: { type: "string" } } };
   await toolgate.saveTool("note", { parameters, handler: NOTE });
-  await toolgate.manage("chat.v1.ModelService/SaveModel", {
-    name: "scripted",
-    provider: "MODEL_PROVIDER_OPENAI_COMPATIBLE",
-    baseUrl: models.baseUrl,
-    model: "m",
-  });
+  await saveModel(toolgate, "scripted", models.baseUrl);
   await save("clerk", { inbound_hook: true });
-  hook = await hooks.createHook({ target: { assistant: "clerk" } });
+  hook = await createHook(toolgate, { target: { assistant: "clerk" } });
 });
 afterAll(async () => {
-  await hooks?.[Symbol.asyncDispose]();
+  await toolgate?.[Symbol.asyncDispose]();
   await models?.[Symbol.asyncDispose]();
 });
 
 const save = (name: string, flags: object) =>
-  hooks.toolgate.manage("chat.v1.AssistantService/SaveAssistant", {
+  toolgate.manage("chat.v1.AssistantService/SaveAssistant", {
     name,
     definition: { instructions: "Note what comes in.", models: ["scripted"], tools: ["note"], ...flags },
     confirmExposure: true,
   });
 
 async function send(to: TestHook, body: object): Promise<string> {
-  const response = await hooks.call(to, JSON.stringify(body));
+  const response = await callHook(toolgate, to, JSON.stringify(body));
   expect(response.status).toBe(202);
   return String(response.body.delivery_id);
 }
 
 const deliveryOf = (deliveryId: string) =>
-  hooks.toolgate.manage<Delivery>("inbound_hook.v1.HookDeliveryService/GetHookDelivery", { deliveryId });
+  toolgate.manage<Delivery>("inbound_hook.v1.HookDeliveryService/GetHookDelivery", { deliveryId });
 
 const ended = (deliveryId: string, runs = 1) =>
   eventually(async () => {
@@ -68,19 +64,19 @@ const ended = (deliveryId: string, runs = 1) =>
   });
 
 test("[IN-56] [IN-57] [LOOP-2] its tools write only with inbound_hook_write, and their events have hop 2", async () => {
-  await hooks.toolgate.createEndpoint(["custom.*"]);
+  await toolgate.createEndpoint(["custom.*"]);
   const sheets = async () =>
-    (await hooks.toolgate.pool.query("select from tool_runner.sheets where name = 'notes'")).rowCount;
+    (await toolgate.pool.query("select from tool_runner.sheets where name = 'notes'")).rowCount;
   models.answer(noteAndTell);
   const refused = await ended(await send(hook, {}));
   expect(refused.hookRuns[0]?.result).toBe("<p>Result: The tool failed.</p>");
   expect(await sheets()).toBe(0);
   await save("writer", { inbound_hook: true, inbound_hook_write: true });
-  const writing = await hooks.createHook({ target: { assistant: "writer" } });
+  const writing = await createHook(toolgate, { target: { assistant: "writer" } });
   const written = await ended(await send(writing, {}));
   expect(written.hookRuns[0]?.result).toContain("from a hook");
   expect(await sheets()).toBe(1);
-  const { requests } = hooks.toolgate.receiver;
+  const { requests } = toolgate.receiver;
   const hops = () =>
     requests.filter(({ body }) => body.includes("from a hook")).map(({ headers }) => headers["x-service-hop"]);
   await eventually(() => hops().length > 0);

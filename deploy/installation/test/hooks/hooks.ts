@@ -1,12 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
-import {
-  type CallResponse,
-  type RunningToolgate,
-  runToolgate,
-  type Setup,
-  type TopologyKind,
-} from "../running-toolgate.ts";
+import type { Setup, TopologyKind } from "../installation.ts";
+import { type CallResponse, type More, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 type Manager = Pick<RunningToolgate, "manage">;
 
@@ -35,21 +30,24 @@ export const ECHO = {
   handler: "export default async ({ text, _webhook }) => ({ success: true, text, hook: _webhook.hook_name });",
 };
 
-/** A hook for the tool `echo`, unless the request names another target. */
-export async function createHook({ manage }: Manager, request: Record<string, unknown>): Promise<TestHook> {
+/** A hook of the native format for the tool `echo`, unless the request says otherwise. */
+export async function createHook({ manage }: Manager, request: Record<string, unknown> = {}): Promise<TestHook> {
   const made = await manage<{ hook: { id: string }; url: string; secret?: string }>(
     "inbound_hook.v1.HookService/CreateHook",
-    { name: "Test hook", target: { tool: "echo" }, limit: 10_000, ...request },
+    { name: "Test hook", format: "HOOK_FORMAT_NATIVE", target: { tool: "echo" }, limit: 10_000, ...request },
   );
   return { id: made.hook.id, path: new URL(made.url, "http://localhost").pathname, secret: made.secret ?? "" };
 }
 
-export function post(
+/** A call in the native format, signed now. */
+export function callHook(
   { request }: Pick<RunningToolgate, "request">,
-  { path }: Pick<TestHook, "path">,
-  { body, headers }: { body: string; headers: Record<string, string> },
+  { path, secret }: Pick<TestHook, "path" | "secret">,
+  body: string,
+  { headers, ...more }: More = {},
 ): Promise<CallResponse> {
-  return request(path, { method: "POST", body: Buffer.from(body), headers });
+  const signature = sign(secret, Math.floor(Date.now() / 1000), body);
+  return request(path, { ...more, method: "POST", headers: { "x-service-signature": signature, ...headers }, body });
 }
 
 /** Newest first. */
@@ -75,23 +73,8 @@ export function resultOf({ manage }: Manager, deliveryId: string): Promise<unkno
 }
 
 /** An installation whose tool `echo` is released for hooks. */
-export interface RunningHooks extends AsyncDisposable {
-  toolgate: RunningToolgate;
-  createHook(hook?: Record<string, unknown>): Promise<TestHook>;
-  /** A call in the native format. */
-  call(hook: TestHook, body: string): Promise<CallResponse>;
-}
-
-export async function runHooks(kind: TopologyKind, setup: Setup = {}): Promise<RunningHooks> {
+export async function runHooks(kind: TopologyKind, setup: Setup = {}): Promise<RunningToolgate> {
   const toolgate = await runToolgate(kind, setup);
   await toolgate.saveTool("echo", ECHO);
-  return {
-    toolgate,
-    createHook: (hook) => createHook(toolgate, { format: "HOOK_FORMAT_NATIVE", ...hook }),
-    call({ path, secret }, body) {
-      const headers = { "x-service-signature": sign(secret, Math.floor(Date.now() / 1000), body) };
-      return toolgate.request(path, { method: "POST", body, headers });
-    },
-    [Symbol.asyncDispose]: () => toolgate[Symbol.asyncDispose](),
-  };
+  return toolgate;
 }

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { eventually } from "@toolgate/testbed/eventually";
+import { type ChatFrontDoor, chatsOf } from "../chat/front-door.ts";
+import { callHook, createHook } from "../hooks/hooks.ts";
 import { type CallResponse, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 /** Part of each name and value of the first tenant, so a response that leaks one contains it. */
@@ -167,60 +169,43 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
 async function receiveCall(toolgate: RunningToolgate): Promise<{ hookId: string; hookDeliveryId: string }> {
   const { manage } = toolgate;
   await toolgate.saveTool(HOOKED, { inbound_hook: true, handler: `export default () => ({ text: "${MARKER}" });` });
-  const made = await manage<{ hook: { id: string }; url: string; secret: string }>(
-    "inbound_hook.v1.HookService/CreateHook",
-    { name: MARKER, format: "HOOK_FORMAT_BEARER", target: { tool: HOOKED } },
-  );
-  const hookId = made.hook.id;
-  await toolgate.request(made.url, { method: "POST", body: "{}" });
-  const { body } = await toolgate.request(made.url, {
-    method: "POST",
-    headers: { authorization: `Bearer ${made.secret}`, "x-delivery-id": MARKER },
-    body: JSON.stringify({ text: MARKER }),
-  });
+  const hook = await createHook(toolgate, { name: MARKER, target: { tool: HOOKED } });
+  const { id: hookId } = hook;
+  await callHook(toolgate, { ...hook, secret: "another secret" }, "{}");
+  const headers = { "x-service-delivery": MARKER };
+  const { body } = await callHook(toolgate, hook, JSON.stringify({ text: MARKER }), { headers });
   const hookDeliveryId = String(body.delivery_id);
   await eventually(async () => {
-    const { hook } = await manage<{ hook: { lastReceivedAt?: string } }>("inbound_hook.v1.HookService/GetHook", {
-      hookId,
-    });
+    const { hook: received } = await manage<{ hook: { lastReceivedAt?: string } }>(
+      "inbound_hook.v1.HookService/GetHook",
+      { hookId },
+    );
     const { delivery } = await manage<{ delivery: { status: string } }>(
       "inbound_hook.v1.HookDeliveryService/GetHookDelivery",
       { deliveryId: hookDeliveryId },
     );
     const { calls } = await manage<{ calls?: unknown[] }>("inbound_hook.v1.HookDeliveryService/ListRefusedCalls", {});
     return (
-      calls !== undefined && hook.lastReceivedAt !== undefined && delivery.status === "HOOK_DELIVERY_STATUS_SUCCEEDED"
+      calls !== undefined &&
+      received.lastReceivedAt !== undefined &&
+      delivery.status === "HOOK_DELIVERY_STATUS_SUCCEEDED"
     );
   });
   return { hookId, hookDeliveryId };
 }
 
-/** Sends a message of the administrator to an assistant. Resolves with the headers of his login. */
-async function say({ account, request }: RunningToolgate, message: object): Promise<{ authorization: string }> {
-  const { email, password, workspace: tenant } = account;
-  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-    request(path, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify(body),
-    });
-  const login = await post("/toolgate.key_auth.v1.SessionService/Login", {
-    email,
-    password,
-    tokenKind: "TOKEN_KIND_JWT",
-  });
-  const headers = { authorization: `Bearer ${login.body.token}` };
-  const sent = await post("/chat/index", { tenant, ...message }, headers);
+/** Sends a message of the administrator to an assistant. */
+async function say(toolgate: RunningToolgate, message: Record<string, unknown>): Promise<ChatFrontDoor> {
+  const chats = await chatsOf(toolgate);
+  const sent = await chats.post("/chat/index", message);
   if (sent.status !== 200) throw new Error(`the chat failed: ${sent.text}`);
-  return headers;
+  return chats;
 }
 
 /** The call of a tool in a chat of the administrator's, whose id is the marker too. */
 async function chatWithTool(toolgate: RunningToolgate): Promise<string> {
-  const headers = await say(toolgate, { chat_id: MARKER, message: `run ${MARKER} with {}`, test_mode: true });
-  const since = new Date(0).toISOString();
-  const chat = new URLSearchParams({ tenant: toolgate.account.workspace, chat_id: MARKER, since });
-  const { text } = await toolgate.request(`/chat/resume?${chat}`, { headers });
+  const chats = await say(toolgate, { chat_id: MARKER, message: `run ${MARKER} with {}`, test_mode: true });
+  const { text } = await chats.get("/chat/resume", { chat_id: MARKER, since: new Date(0).toISOString() });
   return /event: tool_start\ndata: \{"id":"([^"]+)"/.exec(text)?.[1] ?? "";
 }
 

@@ -1,4 +1,5 @@
-import { type RunningToolgate, runToolgate, type Setup, type TopologyKind } from "../running-toolgate.ts";
+import type { Setup, TopologyKind } from "../installation.ts";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 /** A tool that returns its arguments and whether the run is read-only. */
 export const ECHO = {

@@ -80,12 +80,7 @@ test("[TOOL] a call whose process was killed during its run never runs again und
   });
   const { secret } = await toolgate.createKey({ name: "k", tools: ["effect"], limit: 1_000 });
   const idempotencyKey = randomUUID();
-  const again = () =>
-    toolgate.request("/api/v1/tools/effect", {
-      method: "POST",
-      headers: { authorization: `Bearer ${secret}`, "idempotency-key": idempotencyKey },
-      body: "{}",
-    });
+  const again = () => toolgate.call("effect", secret, {}, { headers: { "idempotency-key": idempotencyKey } });
   receiver.behave(() => ({ hang: "before-status" }));
   const cut = again();
   await receiver.waitFor(1);

@@ -1,6 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RunningToolgate, TopologyKind } from "../running-toolgate.ts";
+import type { TopologyKind } from "../installation.ts";
+import type { RunningToolgate } from "../running-toolgate.ts";
 import { runWithEcho } from "./echo.ts";
 
 describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {

@@ -3,7 +3,8 @@ import type { ReceivedRequest } from "@toolgate/testbed/behaviour";
 import { eventually } from "@toolgate/testbed/eventually";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningToolgate, runToolgate, type TopologyKind } from "../running-toolgate.ts";
+import type { TopologyKind } from "../installation.ts";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const REPORTED = {
   external_api: true,

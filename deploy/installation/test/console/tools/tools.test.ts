@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createHook } from "../../hooks/hooks.ts";
 import { expectAccessible } from "../accessibility.ts";
 import { describeConsole } from "../console-rig.ts";
 import { description, flags, handler, openEditor, save, saveButton, saved } from "./tools-rig.ts";
@@ -113,11 +114,7 @@ describeConsole("tools in the console", (rig) => {
   test("[EXPO-2] the question says how many keys and hooks may call the tool, names them, and says if it may write", async () => {
     await rig.toolgate.saveTool("refund", { external_api: true, handler });
     for (const name of ["Acme", "Globex"]) await rig.toolgate.createKey({ name, tools: ["refund"], limit: 5 });
-    await rig.toolgate.manage("inbound_hook.v1.HookService/CreateHook", {
-      name: "Shop orders",
-      format: "HOOK_FORMAT_NATIVE",
-      target: { tool: "refund" },
-    });
+    await createHook(rig.toolgate, { name: "Shop orders", target: { tool: "refund" } });
     await rig.toolgate.saveTool("refund", { handler });
     const page = await openEditor(rig, "refund");
     await flags(page).getByLabel("Released for API keys").check();

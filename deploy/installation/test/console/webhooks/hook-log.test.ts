@@ -1,7 +1,9 @@
+import { sign } from "@toolgate/webhook-signing/sign";
 import { beforeAll, expect, test } from "vitest";
+import { callHook, createHook, type TestHook } from "../../hooks/hooks.ts";
 import { expectAccessible, expectToFit } from "../accessibility.ts";
 import { describeConsole } from "../console-rig.ts";
-import { callHook, createHook, type HookAccess, ORDER } from "./hook-calls.ts";
+import { ORDER } from "./order.ts";
 
 const ECHO = {
   inbound_hook: true,
@@ -10,25 +12,25 @@ const ECHO = {
 };
 
 describeConsole("the hook log and the mapping of a hook, in the console", (rig) => {
-  let echo: HookAccess & { id: string };
+  let echo: TestHook;
 
   beforeAll(async () => {
     await rig.toolgate.saveTool("echo", ECHO);
     await rig.toolgate.saveTool("order", ORDER);
-    echo = await createHook(rig, { name: "Echo", tool: "echo" });
+    echo = await createHook(rig.toolgate, { name: "Echo", target: { tool: "echo" } });
   });
 
   test("[WMGMT-1] [WMGMT-10] [IN-12] [IN-13] a failed call says why, is processed again after a question, and is followed to its end", async () => {
     const parameters = { type: "object", properties: { n: { type: "integer" } } };
     const save = (handler: string) => rig.toolgate.saveTool("stock", { inbound_hook: true, parameters, handler });
     await save('export default () => { throw new Error("no stock"); };');
-    const hook = await createHook(rig, {
+    const hook = await createHook(rig.toolgate, {
       name: "Orders",
-      tool: "stock",
+      target: { tool: "stock" },
       arguments: { mapping: { pointers: { n: "/n" } } },
     });
-    const { deliveryId } = await callHook(rig, hook, '{"n":3}', { headers: { "x-service-delivery": "call-1" } });
-    const page = await rig.open(`/webhooks/calls?open=${deliveryId}`);
+    const { body } = await callHook(rig.toolgate, hook, '{"n":3}', { headers: { "x-service-delivery": "call-1" } });
+    const page = await rig.open(`/webhooks/calls?open=${body.delivery_id}`);
     const panel = page.getByRole("complementary", { name: "Orders" });
     await panel.getByRole("status").getByText("the tool stock failed after").waitFor();
     expect(await panel.getByRole("status").innerText()).toContain("no stock");
@@ -61,10 +63,10 @@ describeConsole("the hook log and the mapping of a hook, in the console", (rig) 
   });
 
   test("[WMGMT] [IN-26] a refused call is listed with its reason, and how far the sender's clock is off", async () => {
-    const hook = await createHook(rig, { name: "Refusing", tool: "echo" });
-    await callHook(rig, { ...hook, secret: "another secret" }, "{}");
-    const unixTime = Math.floor(Date.now() / 1000) - 4_000;
-    await callHook(rig, hook, "{}", { unixTime });
+    const hook = await createHook(rig.toolgate, { name: "Refusing", target: { tool: "echo" } });
+    await callHook(rig.toolgate, { ...hook, secret: "another secret" }, "{}");
+    const early = sign(hook.secret, Math.floor(Date.now() / 1000) - 4_000, "{}");
+    await callHook(rig.toolgate, hook, "{}", { headers: { "x-service-signature": early } });
     const page = await rig.open(`/webhooks/calls?hook=${hook.id}`);
     await page.getByText("No match").waitFor();
     await page.getByRole("button", { name: "Refused" }).click();
@@ -84,9 +86,9 @@ describeConsole("the hook log and the mapping of a hook, in the console", (rig) 
   });
 
   test("[WMGMT] the log is narrowed by hook, status, ids and time, and the URL keeps it", async () => {
-    const other = await createHook(rig, { name: "Other", tool: "echo" });
-    await callHook(rig, echo, '{"text":"a"}', { headers: { "x-service-delivery": "id-a" } });
-    await callHook(rig, other, '{"text":7}', { headers: { "x-service-delivery": "id-b" } });
+    const other = await createHook(rig.toolgate, { name: "Other", target: { tool: "echo" } });
+    await callHook(rig.toolgate, echo, '{"text":"a"}', { headers: { "x-service-delivery": "id-a" } });
+    await callHook(rig.toolgate, other, '{"text":7}', { headers: { "x-service-delivery": "id-b" } });
     const page = await rig.open(`/webhooks/calls?hook=${other.id}`);
     const rows = page.getByRole("row").filter({ hasText: "id-" });
     await rows.filter({ hasText: "Failed" }).waitFor();
@@ -104,8 +106,8 @@ describeConsole("the hook log and the mapping of a hook, in the console", (rig) 
   });
 
   test("[IN-7] [IN-40] the mapping editor shows at once what a received or a pasted body becomes", async () => {
-    const hook = await createHook(rig, { name: "Mapped", tool: "order" });
-    await callHook(rig, hook, '{"amount":5,"to":{"city":"Bern"}}');
+    const hook = await createHook(rig.toolgate, { name: "Mapped", target: { tool: "order" } });
+    await callHook(rig.toolgate, hook, '{"amount":5,"to":{"city":"Bern"}}');
     const page = await rig.open(`/webhooks/hooks?open=${hook.id}`);
     await page.getByRole("complementary").getByRole("button", { name: "Arguments", exact: true }).click();
     const dialog = page.getByRole("dialog");

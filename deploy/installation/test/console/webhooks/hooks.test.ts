@@ -1,7 +1,9 @@
+import { sign } from "@toolgate/webhook-signing/sign";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { callHook, createHook } from "../../hooks/hooks.ts";
 import { describeConsole } from "../console-rig.ts";
-import { callHook, createHook, ORDER } from "./hook-calls.ts";
+import { ORDER } from "./order.ts";
 
 describeConsole("hooks in the console", (rig) => {
   beforeAll(async () => {
@@ -60,7 +62,9 @@ describeConsole("hooks in the console", (rig) => {
 
     const panel = panelOf(page, "Orders");
     await panel.getByRole("status").getByText("Waiting for the first call…").waitFor();
-    expect(await callHook(rig, { url, secret }, '{"amount":7}')).toMatchObject({ status: 202 });
+    expect(await callHook(rig.toolgate, { path: new URL(url).pathname, secret }, '{"amount":7}')).toMatchObject({
+      status: 202,
+    });
     await panel.getByRole("status").getByText("The first call has arrived.").waitFor();
     await page.getByRole("row", { name: /Orders.*Active.*tool order/ }).waitFor();
     await panel.getByRole("listitem").filter({ hasText: "Succeeded" }).getByRole("link").click();
@@ -78,23 +82,26 @@ describeConsole("hooks in the console", (rig) => {
     expect(await dialog.getByLabel("Secret", { exact: true }).count()).toBe(0);
     await dialog.getByLabel("I have stored it").check();
     await dialog.getByRole("button", { name: "Done" }).click();
-    const access = { url, secret: "whsec_of_the_provider" };
-    const header = "stripe-signature";
-    expect(await callHook(rig, access, '{"amount":7}', { header })).toMatchObject({ status: 401 });
+    const secret = "whsec_of_the_provider";
+    const call = (body = '{"amount":7}') => {
+      const headers = { "stripe-signature": sign(secret, Math.floor(Date.now() / 1000), body) };
+      return rig.toolgate.request(new URL(url).pathname, { method: "POST", headers, body });
+    };
+    expect(await call()).toMatchObject({ status: 401 });
 
     await panelOf(page, "Payments").getByRole("button", { name: "Rotate secret" }).click();
     await dialog.getByRole("button", { name: "Rotate secret" }).click();
     await dialog.getByText("This format needs it").waitFor();
-    await dialog.getByLabel("Signing secret").fill(access.secret);
+    await dialog.getByLabel("Signing secret").fill(secret);
     await dialog.getByRole("button", { name: "Rotate secret" }).click();
     await dialog.waitFor({ state: "detached" });
-    expect(await callHook(rig, access, '{"amount":7}', { header })).toMatchObject({ status: 202 });
+    expect(await call()).toMatchObject({ status: 202 });
   });
 
   test("[WMGMT] a hook that is off or deleted answers 404, and nothing happens without the answer to a question", async () => {
-    const hook = await createHook(rig, { name: "Switched", tool: "order" });
+    const hook = await createHook(rig.toolgate, { name: "Switched", target: { tool: "order" } });
     const { page, dialog } = await openDialog(hook.id, "Deactivate");
-    const call = async (amount: number) => (await callHook(rig, hook, `{"amount":${amount}}`)).status;
+    const call = async (amount: number) => (await callHook(rig.toolgate, hook, `{"amount":${amount}}`)).status;
     await dialog.waitFor();
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });

@@ -1,7 +1,9 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ModelServer, startOpenAiServer } from "../../../../../services/chat/test/model-servers/server.ts";
-import { type RunningHooks, runHooks, type TestHook } from "../../hooks/hooks.ts";
+import { saveModel } from "../../chat/front-door.ts";
+import { callHook, createHook, runHooks, type TestHook } from "../../hooks/hooks.ts";
+import type { RunningToolgate } from "../../running-toolgate.ts";
 
 /** Long enough for a part to be stopped meanwhile. */
 const SLOW_MS = 4_000;
@@ -23,7 +25,7 @@ const UNKNOWN: Outcome = {
 
 /** The table "down" in docs/operators.md. */
 describe("what hooks see while a part is down", () => {
-  let hooks: RunningHooks;
+  let toolgate: RunningToolgate;
   let models: ModelServer;
   let quick: TestHook;
   let slow: TestHook;
@@ -34,8 +36,7 @@ describe("what hooks see while a part is down", () => {
     models = await startOpenAiServer();
     models.answer({ text: "<p>Understood.</p>" });
     const roles = { "inbound-hook": { receiver: 1, runner: 1 } };
-    hooks = await runHooks("split", { ownPostgres: true, roles, env: { ALLOWED_TARGETS: "127.0.0.1" } });
-    const { toolgate } = hooks;
+    toolgate = await runHooks("split", { ownPostgres: true, roles, env: { ALLOWED_TARGETS: "127.0.0.1" } });
     toolgate.receiver.behave(({ path }) => (path.startsWith("/slow/") ? { delayMs: SLOW_MS } : {}));
     const handler = `export default async ({ text }, ctx) => {
       await ctx.fetch("${toolgate.receiver.url}/slow/" + text, { method: "POST" });
@@ -43,24 +44,19 @@ describe("what hooks see while a part is down", () => {
     };`;
     const parameters = { type: "object", properties: { text: { type: "string" } } };
     await toolgate.saveTool("slow", { inbound_hook: true, parameters, handler });
-    await toolgate.manage("chat.v1.ModelService/SaveModel", {
-      name: "scripted",
-      provider: "MODEL_PROVIDER_OPENAI_COMPATIBLE",
-      baseUrl: models.baseUrl,
-      model: "m",
-    });
+    await saveModel(toolgate, "scripted", models.baseUrl);
     await toolgate.manage("chat.v1.AssistantService/SaveAssistant", {
       name: "clerk",
       definition: { instructions: "Note what comes in.", models: ["scripted"], inbound_hook: true },
       confirmExposure: true,
     });
-    quick = await hooks.createHook();
-    slow = await hooks.createHook({ target: { tool: "slow" } });
-    assistant = await hooks.createHook({ target: { assistant: "clerk" } });
+    quick = await createHook(toolgate);
+    slow = await createHook(toolgate, { target: { tool: "slow" } });
+    assistant = await createHook(toolgate, { target: { assistant: "clerk" } });
     for (const hook of [quick, slow, assistant]) expect(await outcomeOf(await accept(hook))).toEqual(SUCCEEDED);
   });
   afterAll(async () => {
-    await hooks?.[Symbol.asyncDispose]();
+    await toolgate?.[Symbol.asyncDispose]();
     await models?.[Symbol.asyncDispose]();
   });
 
@@ -68,7 +64,7 @@ describe("what hooks see while a part is down", () => {
     calls += 1;
     return `call-${calls}`;
   };
-  const send = (hook: TestHook, text = nextText()) => hooks.call(hook, JSON.stringify({ text }));
+  const send = (hook: TestHook, text = nextText()) => callHook(toolgate, hook, JSON.stringify({ text }));
 
   async function accept(hook: TestHook, text = nextText()): Promise<string> {
     const response = await send(hook, text);
@@ -79,7 +75,7 @@ describe("what hooks see while a part is down", () => {
   /** How a delivery ended. */
   function outcomeOf(deliveryId: string): Promise<Outcome> {
     return eventually(async () => {
-      const { rows } = await hooks.toolgate.pool.query(
+      const { rows } = await toolgate.pool.query(
         "select status, error, runs from inbound_hook.delivery where id = $1",
         [deliveryId],
       );
@@ -91,19 +87,19 @@ describe("what hooks see while a part is down", () => {
   async function startSlow(): Promise<string> {
     const text = nextText();
     const id = await accept(slow, text);
-    await eventually(() => hooks.toolgate.receiver.requests.some(({ path }) => path === `/slow/${text}`), PATIENCE);
+    await eventually(() => toolgate.receiver.requests.some(({ path }) => path === `/slow/${text}`), PATIENCE);
     return id;
   }
 
   /** Its supervisor starts it again, which takes at least a second. */
   function kill(name: string): void {
-    const process_ = hooks.toolgate.processes().find((running) => running.name === name);
+    const process_ = toolgate.processes().find((running) => running.name === name);
     if (!process_?.pid) throw new Error(`${name} does not run`);
     process.kill(process_.pid, "SIGKILL");
   }
 
   test("[IN-22] Postgres: 503, and the results of runs under way wait until it is back", async () => {
-    const { postgres } = hooks.toolgate;
+    const { postgres } = toolgate;
     const underWay = await startSlow();
     await postgres?.stop();
     const response = await send(quick);
@@ -115,7 +111,7 @@ describe("what hooks see while a part is down", () => {
   });
 
   test("[IN-22] Redis: calls are accepted and run; a change of a hook is made, but not confirmed", async () => {
-    const { redis, manage } = hooks.toolgate;
+    const { redis, manage } = toolgate;
     await redis.stop();
     const id = await accept(quick);
     const change = manage("inbound_hook.v1.HookService/UpdateHook", { hookId: quick.id, limit: 9_000 });
@@ -129,7 +125,7 @@ describe("what hooks see while a part is down", () => {
   });
 
   test("[IN-22] NATS: calls are accepted, runs of tools count as failed, and assistants work", async () => {
-    const { nats } = hooks.toolgate;
+    const { nats } = toolgate;
     await nats.stop();
     const id = await accept(quick);
     const ofAssistant = await accept(assistant);
@@ -154,7 +150,7 @@ describe("what hooks see while a part is down", () => {
   });
 
   test("[IN-22] key-auth: only hooks in a receiver's memory accept calls, which run when it is back", async () => {
-    const cold = await hooks.createHook();
+    const cold = await createHook(toolgate);
     kill("key-auth");
     const [warmId, response] = [await accept(quick), await send(cold)];
     expect(response.status).toBe(503);
@@ -171,7 +167,7 @@ describe("what hooks see while a part is down", () => {
   });
 
   test("[IN-22] receiver: 503 while there is none", async () => {
-    const receiver = hooks.toolgate.processes().find(({ name }) => name === "receiver");
+    const receiver = toolgate.processes().find(({ name }) => name === "receiver");
     await receiver?.stop();
     const response = await send(quick);
     expect(response.status).toBe(503);
