@@ -5,7 +5,7 @@ import { type AttackKind, attackSource, KINDS } from "../../../../services/sandb
 import { SLOW_SOURCES } from "../../../../services/sandbox/test/kinds/sources.ts";
 import { callHook, createHook } from "../hooks/hooks.ts";
 import type { TopologyKind } from "../installation.ts";
-import { type Clients, startLoad } from "../load.ts";
+import { type Clients, startLoad } from "../load/load.ts";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 /** Each attacks with half of all kinds. */

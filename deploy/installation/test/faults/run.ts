@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import type { Random } from "@toolgate/testbed/random";
+import { type Calls, type LoadedCall, recordCalls } from "../load/calls.ts";
+import { readEvent, readLogs } from "../load/evidence.ts";
+import { type Load, startLoad } from "../load/load.ts";
+import { missingFromLogs } from "../load/tally.ts";
+import { type LoadWorkspace, prepareWorkspace, RAN, TOOL_NAMES } from "../load/workspace.ts";
 import type { RunningToolgate } from "../running-toolgate.ts";
-import { readEvent, readLogs } from "./evidence.ts";
-import { type FaultLoad, type HookCall, type LoadedCall, startFaultLoad } from "./load.ts";
-import { prepareSite, RAN, type Site } from "./site.ts";
-import { missingFromLogs } from "./tally.ts";
-import { TOOLS } from "./tools.ts";
 import type { Victim } from "./victims.ts";
 
 /** Longest time between two faults. */
@@ -16,10 +16,8 @@ const NORMAL_LAG_MS = 500;
 const RECOVERY_DEADLINE_MS = 100_000;
 const RECOVERED_CALLS_PER_TOOL = 3;
 
-export interface FaultRun {
-  site: Site;
-  calls: readonly LoadedCall[];
-  hookCalls: readonly HookCall[];
+export interface FaultRun extends Pick<Calls, "calls" | "hookCalls"> {
+  workspace: LoadWorkspace;
   kills: number;
   /** When the broker lost its data. */
   wipesMs: number[];
@@ -38,66 +36,70 @@ export async function runFaults(
   random: Random,
   log: (line: string) => void,
 ): Promise<FaultRun> {
-  const site = await prepareSite(toolgate);
-  const faultLoad = startFaultLoad(toolgate, site);
+  const workspace = await prepareWorkspace(toolgate);
+  const made = recordCalls(toolgate, workspace);
+  // Below what the machine can do.
+  const load = startLoad({
+    call: { count: 8, restMs: 90, attempt: (n) => made.call(n) },
+    "hook call": { count: 2, restMs: 200, attempt: made.callHook },
+  });
+  const { calls, hookCalls } = made;
   const wipesMs: number[] = [];
   const bystandersLost: string[] = [];
   const notRecovered: string[] = [];
   const noteFailure = (what: string) => (error: Error) => void notRecovered.push(`${what}: ${error.message}`);
   try {
-    await untilWorking(toolgate, faultLoad);
+    await untilWorking(toolgate, load, calls);
     for (const victim of victims) {
       const { name, losesLog = false } = victim;
       await sleep(random() * MAX_LEAD_MS);
-      if (losesLog) await untilLogged(toolgate, faultLoad, wipesMs).catch(noteFailure(`logs before ${name}`));
+      if (losesLog) await untilLogged(toolgate, calls, wipesMs).catch(noteFailure(`logs before ${name}`));
       log(`fault: ${name}`);
       const before = toolgate.processes().map((process) => ({ name: process.name, pid: process.pid }));
       await victim.kill(random, () => losesLog && wipesMs.push(Date.now()));
-      await untilWorking(toolgate, faultLoad).catch(noteFailure(name));
+      await untilWorking(toolgate, load, calls).catch(noteFailure(name));
       const after = toolgate.processes();
       const ended = before.filter(({ pid }, place) => after[place]?.pid !== pid).map((process) => process.name);
       for (const [process, all] of Map.groupBy(ended, (one) => one))
         if (all.length > (victim.ends[process] ?? 0)) bystandersLost.push(`${name}: ${process}`);
     }
   } finally {
-    await faultLoad.load.stop();
+    await load.stop();
   }
-  const { calls, hookCalls } = faultLoad;
-  return { site, calls, hookCalls, kills: victims.length, wipesMs, bystandersLost, notRecovered };
+  return { workspace, calls, hookCalls, kills: victims.length, wipesMs, bystandersLost, notRecovered };
 }
 
 /**
  * Resolves when calls of every tool and of a hook that are made from now on have worked, and an event of theirs has
  * arrived.
  */
-async function untilWorking({ receiver }: RunningToolgate, { load, calls, hookCalls }: FaultLoad): Promise<void> {
-  const { lastNumber } = load;
-  const [endedCalls, begunHookCalls] = [calls.length, hookCalls.length];
-  let { length: read } = receiver.requests;
-  let [hasEvent, hasHookRun] = [false, false];
-  await eventually(
-    () => {
-      const begun = new Set(hookCalls.slice(begunHookCalls).map(({ n }) => `${RAN}${n}`));
-      for (; read < receiver.requests.length; read += 1) {
-        const { path = "", body = Buffer.alloc(0) } = receiver.requests[read] ?? {};
-        if (path.startsWith(RAN)) hasHookRun ||= begun.has(path);
-        else hasEvent ||= readEvent(body).n > lastNumber;
-      }
-      const good = calls.slice(endedCalls).filter(({ status, n }) => status === 200 && n > lastNumber);
-      const byTool = Map.groupBy(good, ({ tool }) => tool);
-      const tools = Object.keys(TOOLS) as (keyof typeof TOOLS)[];
-      const hasTools = tools.every((tool) => (byTool.get(tool)?.length ?? 0) >= RECOVERED_CALLS_PER_TOOL);
-      return hasEvent && hasHookRun && hasTools;
-    },
-    { deadlineMs: RECOVERY_DEADLINE_MS },
-  );
+async function untilWorking({ receiver }: RunningToolgate, { lastNumber }: Load, calls: readonly LoadedCall[]) {
+  const { length: before } = receiver.requests;
+  const isNew = (n: number) => n > lastNumber;
+  const hasWorked = () => {
+    const arrived = receiver.requests.slice(before);
+    const runs = arrived.filter(({ path }) => path.startsWith(RAN));
+    const events = arrived.filter(({ path }) => !path.startsWith(RAN));
+    const good = calls.filter(({ status, n }) => status === 200 && isNew(n));
+    const byTool = Map.groupBy(good, ({ tool }) => tool);
+    return (
+      runs.some(({ path }) => isNew(Number(path.slice(RAN.length)))) &&
+      events.some(({ body }) => isNew(readEvent(body).n)) &&
+      TOOL_NAMES.every((tool) => (byTool.get(tool)?.length ?? 0) >= RECOVERED_CALLS_PER_TOOL)
+    );
+  };
+  await eventually(hasWorked, { deadlineMs: RECOVERY_DEADLINE_MS });
 }
 
 /**
  * A wipe of the broker loses its messages, normally the records of a moment. Messages that an earlier fault left
  * waiting there are processed first; otherwise both faults together would lose them.
  */
-async function untilLogged({ pool }: RunningToolgate, { calls }: FaultLoad, wipesMs: readonly number[]): Promise<void> {
+async function untilLogged(
+  { pool }: RunningToolgate,
+  calls: readonly LoadedCall[],
+  wipesMs: readonly number[],
+): Promise<void> {
   await eventually(
     async () => {
       const before = Date.now() - NORMAL_LAG_MS;

@@ -25,17 +25,17 @@ const BETWEEN_TWO_MS = 400;
 /** Each process and each server, killed at random moments; NATS and Redis also with the loss of their data. */
 export function victimsAtRandom(toolgate: RunningToolgate): Victim[] {
   const { postgres, nats, redis } = serversOf(toolgate);
-  const killed = (name: string, count = 1) => killedProcess(toolgate, name, count);
+  const killed = (name: string, count?: number) => killedProcess(toolgate, name, count);
   return [
     killed("fan-out"),
     killed("dispatcher"),
-    { ...killed("dispatcher", 2), name: "both dispatchers" },
+    killed("dispatcher", 2),
     killed("worker"),
-    { ...killed("worker", 2), name: "both workers" },
+    killed("worker", 2),
     killed("receiver"),
-    { ...killed("receiver", 2), name: "both receivers" },
+    killed("receiver", 2),
     killed("runner"),
-    { ...killed("runner", 2), name: "both runners" },
+    killed("runner", 2),
     killed("gateway"),
     killed("key-auth"),
     killed("tool-runner"),
@@ -51,11 +51,11 @@ export function victimsAtRandom(toolgate: RunningToolgate): Victim[] {
 export function victimsAtWorst(toolgate: RunningToolgate): Victim[] {
   const { postgres, nats, redis } = serversOf(toolgate);
   const { pool } = toolgate;
-  const killed = (name: string, count = 1) => killedProcess(toolgate, name, count);
+  const killed = (name: string, count?: number) => killedProcess(toolgate, name, count);
   return [
     wiped("NATS wiped", nats, { losesLog: true }),
     { ...whileDown(killed("fan-out"), wiped("NATS wiped", nats)), losesLog: true },
-    { ...killed("dispatcher", 2), name: "both dispatchers" },
+    killed("dispatcher", 2),
     killed("worker"),
     whileWriting(killed("dispatcher"), pool, ["outbound_webhook.delivery"]),
     whileWriting(killed("fan-out"), pool, ["outbound_webhook.delivery"]),
@@ -70,9 +70,9 @@ export function victimsAtWorst(toolgate: RunningToolgate): Victim[] {
     wiped("Redis wiped", redis),
     // Between any two steps of a hook call.
     whileWriting(killed("receiver"), pool, ["inbound_hook.replay_key"]),
-    whileWriting({ ...killed("receiver", 2), name: "both receivers" }, pool, ["inbound_hook.delivery"]),
+    whileWriting(killed("receiver", 2), pool, ["inbound_hook.delivery"]),
     whileWriting(killed("runner"), pool, ["inbound_hook.run"]),
-    { ...killed("runner", 2), name: "both runners" },
+    killed("runner", 2),
     whileDown(server("NATS", nats), killed("runner")),
     whileDown(server("Redis", redis), killed("receiver")),
   ];
@@ -84,9 +84,9 @@ function serversOf({ postgres, nats, redis }: RunningToolgate) {
 }
 
 /** Some processes of one name. */
-export function killedProcess(toolgate: RunningToolgate, name: string, count: number): Victim {
+export function killedProcess(toolgate: RunningToolgate, name: string, count = 1): Victim {
   return {
-    name,
+    name: count === 2 ? `both ${name}s` : name,
     ends: { [name]: count },
     async kill(random, onKilled) {
       const replicas = toolgate.processes().filter((running) => running.name === name);

@@ -5,11 +5,11 @@ import { seededRandom } from "@toolgate/testbed/random";
 import { type TestNatsCluster, testNatsCluster } from "@toolgate/testbed/servers/nats-cluster";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { replicaFaults } from "../../../../packages/event-bus/test/replica-faults.ts";
-import { readArrivals, readLogs } from "../faults/evidence.ts";
 import { type FaultRun, runFaults } from "../faults/run.ts";
-import { brokenHookCalls, callsWithoutEvent, missingFromLogs, repeatedArrivals } from "../faults/tally.ts";
-import { createCountOnBroker, makeRetriesDue, readUnsettled, SETTLED } from "../faults/unsettled.ts";
 import type { Victim } from "../faults/victims.ts";
+import { readArrivals, readLogs } from "../load/evidence.ts";
+import { brokenHookCalls, failedCalls, missingEvents, missingFromLogs, repeatedEvents } from "../load/tally.ts";
+import { makeRetriesDue, SETTLED, settle } from "../load/unsettled.ts";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const STREAMS: readonly StreamName[] = ["CALLS", "RECORDS", "EVENTS", "ATTEMPTS"];
@@ -57,21 +57,19 @@ describe("an installation on a NATS cluster of three servers, each of which is k
   }
 
   test("no call fails, none is missing in a log, and every event arrives", async () => {
-    const countOnBroker = createCountOnBroker(bus);
-    await eventually(async () => {
-      await makeRetriesDue(toolgate.pool);
-      expect(missingFromLogs(run.calls, await readLogs(toolgate.pool), [])).toEqual([]);
-      expect(await readUnsettled(toolgate.pool, countOnBroker)).toEqual(SETTLED);
-    }, PATIENCE);
-    const arrivals = readArrivals(toolgate.receiver.requests, run.site);
+    const { pool, receiver } = toolgate;
+    expect(await settle({ pool, bus }, run, makeRetriesDue)).toEqual(SETTLED);
+    const logs = await readLogs(pool);
+    const arrivals = readArrivals(receiver.requests, run.workspace);
     const slowest = Math.max(...run.calls.map(({ sentAtMs, endedAtMs }) => endedAtMs - sentAtMs));
     console.log(
-      `${run.calls.length} calls, the slowest took ${slowest} ms; ${arrivals.deliveries.size} deliveries, ${repeatedArrivals(arrivals)} arrived twice`,
+      `${run.calls.length} calls, the slowest took ${slowest} ms; ${arrivals.events.size} events, ${repeatedEvents(arrivals).length} arrived twice`,
     );
     expect(run.notRecovered).toEqual([]);
     expect(run.bystandersLost).toEqual([]);
-    expect(run.calls.filter(({ status }) => status !== 200)).toEqual([]);
-    expect(callsWithoutEvent(run.calls, arrivals)).toEqual([]);
-    expect(brokenHookCalls(run.hookCalls, await readLogs(toolgate.pool), arrivals)).toEqual([]);
+    expect(failedCalls(run.calls)).toEqual([]);
+    expect(missingFromLogs(run.calls, logs)).toEqual([]);
+    expect(missingEvents(run.calls, run.hookCalls, logs, arrivals)).toEqual([]);
+    expect(brokenHookCalls(run.hookCalls, logs, arrivals)).toEqual([]);
   });
 });

@@ -3,9 +3,9 @@ import { type CertificateFiles, certificateFiles, createAuthority } from "@toolg
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { PROCESSES } from "./cluster.ts";
-import { countDamage, NO_DAMAGE } from "./counts.ts";
-import { startWork } from "./load.ts";
+import { countDamage, NO_DAMAGE } from "./damage.ts";
 import { openRig, THIS } from "./rig.ts";
+import { startWork } from "./work.ts";
 
 const LOADED = "certificates loaded";
 const NAMES = "DNS:*.rollouts.test";
@@ -19,7 +19,7 @@ test("all calls between processes are encrypted; authority and certificates are 
   const env = { ...files.env, LOG_LEVEL: "info" };
   await using rig = await openRig({ env, log: (line) => lines.push(line) });
   const { cluster } = rig;
-  await using work = startWork(rig.work);
+  await using work = startWork(rig);
   await work.load.served();
 
   const pods = PROCESSES.flatMap((name) => cluster.pods(name));

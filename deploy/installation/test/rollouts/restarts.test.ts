@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { PROCESSES } from "./cluster.ts";
-import { countDamage, NO_DAMAGE } from "./counts.ts";
-import { startWork } from "./load.ts";
+import { countDamage, NO_DAMAGE } from "./damage.ts";
 import { openRig, THIS } from "./rig.ts";
+import { startWork } from "./work.ts";
 
 const WORKER = "outbound-webhook-worker";
 
 test("while every role is stopped, replaced and scaled, no call fails, no delivery is lost or repeated, and no answer breaks", async () => {
   await using rig = await openRig();
   const { cluster } = rig;
-  await using work = startWork(rig.work);
+  await using work = startWork(rig);
   for (const process of PROCESSES) {
     const [pod] = cluster.pods(process);
     if (!pod) throw new Error(`no ${process} runs`);

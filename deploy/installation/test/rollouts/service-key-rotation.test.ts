@@ -5,16 +5,16 @@ import { serviceToken } from "@toolgate/testbed/service-identity";
 import { expect, test } from "vitest";
 import { outcomeOf } from "../every-rpc.ts";
 import { PROCESSES } from "./cluster.ts";
-import { countDamage, NO_DAMAGE } from "./counts.ts";
-import { startWork } from "./load.ts";
+import { countDamage, NO_DAMAGE } from "./damage.ts";
 import { openRig, THIS } from "./rig.ts";
+import { startWork } from "./work.ts";
 
 const SERVES_NO_SERVICE = ["gateway", "sandbox"];
 
 test("a service gets another key in the three documented steps, and no call fails", async () => {
   await using rig = await openRig();
   const { cluster, serviceKeys, publicKeys } = rig;
-  await using work = startWork(rig.work);
+  await using work = startWork(rig);
   const { serviceKey, publicKey } = newServiceKey();
   const oldKey = serviceKeys.gateway;
   const oldEntry = `gateway:${publicKeyOf(oldKey)}`;

@@ -4,9 +4,9 @@ import { promisify } from "node:util";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { expect, test } from "vitest";
 import { PROCESSES, type Version } from "./cluster.ts";
-import { countDamage, NO_DAMAGE } from "./counts.ts";
-import { startWork } from "./load.ts";
+import { countDamage, NO_DAMAGE } from "./damage.ts";
 import { openRig, THIS } from "./rig.ts";
+import { startWork } from "./work.ts";
 
 /** A commit or tag of this repository: the version from which an installation is upgraded. */
 const FROM = process.env.ROLLOUT_FROM;
@@ -18,7 +18,7 @@ test.runIf(FROM !== undefined)(
   `an upgrade from ${FROM}: nothing fails while it works on the new schema, and while all roles are replaced`,
   async () => {
     await using rig = await openRig({ version: await checkOut(FROM ?? "") });
-    await using work = startWork(rig.work);
+    await using work = startWork(rig);
     await work.load.served();
     await rig.migrate(THIS);
     await work.load.served();

@@ -1,14 +1,12 @@
 import { createHmac } from "node:crypto";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ReceivedRequest } from "@toolgate/testbed/behaviour";
-import { RAN, type Site } from "./site.ts";
+import { type LoadWorkspace, RAN } from "./workspace.ts";
 
-/** The requests that the receivers got, in the forms that are counted. */
+/** The requests that the receiver got, in the forms that are counted. */
 export interface Arrivals {
-  /** How often each delivery arrived and got a 2xx, by its id. */
-  deliveries: Map<string, number>;
-  /** Event ids by the call that caused them, for each endpoint and event type. */
-  events: Map<string, Map<number, Set<string>>>;
+  /** The event id of each arrival that got a 2xx, by path, event type and number of the call that caused it. */
+  events: Map<string, string[]>;
   /** Requests whose signature does not match their bytes. */
   forged: number;
   /** When anything arrived, in order. */
@@ -21,23 +19,22 @@ export interface Arrivals {
  * Verifies requests exactly as the documentation says. A request whose connection broke before the response counts as a
  * 2xx, because its receiver may have acted on it.
  */
-export function readArrivals(requests: readonly ReceivedRequest[], { secrets, refused }: Site): Arrivals {
-  const arrivals: Arrivals = { deliveries: new Map(), events: new Map(), forged: 0, timesMs: [], runs: new Map() };
+export function readArrivals(requests: readonly ReceivedRequest[], { secrets, refused }: LoadWorkspace): Arrivals {
+  const arrivals: Arrivals = { events: new Map(), forged: 0, timesMs: [], runs: new Map() };
   for (const request of requests) {
-    if (request.path.startsWith(RAN)) {
-      count(arrivals.runs, Number(request.path.slice(RAN.length)));
-      continue;
+    const { path, headers, body, receivedAtMs } = request;
+    if (path.startsWith(RAN)) {
+      const n = Number(path.slice(RAN.length));
+      arrivals.runs.set(n, (arrivals.runs.get(n) ?? 0) + 1);
     }
-    arrivals.timesMs.push(request.receivedAtMs);
-    if (!isSigned(request, secrets.get(request.path) ?? "")) {
-      arrivals.forged += 1;
-      continue;
+    if (headers["x-service-delivery"] === undefined) continue;
+    arrivals.timesMs.push(receivedAtMs);
+    if (!isSigned(request, secrets.get(path) ?? "")) arrivals.forged += 1;
+    else if (!refused.has(request)) {
+      const { id, type, n } = readEvent(body);
+      const event = `${path} ${type} ${n}`;
+      arrivals.events.set(event, [...(arrivals.events.get(event) ?? []), id]);
     }
-    if (refused.has(request)) continue;
-    const { id, type, n } = readEvent(request.body);
-    count(arrivals.deliveries, String(request.headers["x-service-delivery"]));
-    const ofPlace = entry(arrivals.events, `${request.path} ${type}`, () => new Map<number, Set<string>>());
-    entry(ofPlace, n, () => new Set<string>()).add(id);
   }
   return arrivals;
 }
@@ -53,21 +50,11 @@ function isSigned({ headers, body }: ReceivedRequest, secret: string): boolean {
   return v1 === createHmac("sha256", secret).update(`${t}.`).update(body).digest("hex");
 }
 
-function count<K>(counts: Map<K, number>, key: K): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const found = map.get(key) ?? make();
-  map.set(key, found);
-  return found;
-}
-
 /** Rows of the logs, from the database. */
 export interface LoggedRows {
   /** The statuses in the usage log, by request id. */
   usage: Map<string, number[]>;
-  /** Runs from outside by the number of their call. */
+  /** Runs of numbered calls from outside. */
   runs: Map<number, { rows: number; succeeded: number }>;
   /** Deliveries of hooks by the number of their call. */
   hooks: Map<number, { id: string; status: string; runs: number }[]>;
@@ -79,7 +66,7 @@ export async function readLogs(pool: Pool): Promise<LoggedRows> {
   );
   const runs = await pool.query(
     `select (args ->> 'n')::int as n, count(*)::int as rows, count(*) filter (where success)::int as succeeded
-     from tool_runner.executions where parent_id is null group by 1`,
+     from tool_runner.executions where parent_id is null and args ->> 'n' is not null group by 1`,
   );
   const hooks = await pool.query(
     "select id, status, runs, substring(external_id from 'call-(.*)')::int as n from inbound_hook.delivery",

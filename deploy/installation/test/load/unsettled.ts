@@ -1,45 +1,62 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import type { Pool } from "@toolgate/postgres/pool";
+import { eventually } from "@toolgate/testbed/eventually";
+import { expect } from "vitest";
+import type { LoadedCall } from "./calls.ts";
+import { readLogs } from "./evidence.ts";
+import { missingFromLogs } from "./tally.ts";
 
-/** What is still on its way, and what went wrong on its way; all zero once the installation has settled. */
-export const SETTLED = {
-  outbox: 0,
-  queued: 0,
-  inFlight: 0,
-  undelivered: 0,
-  parked: 0,
-  hookCallsWaiting: 0,
-  hookCallsRunning: 0,
-  hookCallsQueued: 0,
-  hookRunsRunning: 0,
-  hookRunsInFlight: 0,
-  /** Events, attempts and results that the broker has not delivered yet, or whose acknowledgement it waits for. */
-  onBroker: 0,
+/** What is still on its way, and what went wrong on its way. */
+const COUNTED = {
+  outbox: "select count(*) from tool_runner.outbox",
+  queued: "select count(*) from outbound_webhook.queue_item",
+  inFlight: `select coalesce(sum(abs(in_flight)), 0) from (
+    select in_flight from outbound_webhook.queue_group union all select in_flight from outbound_webhook.queue_member) as counts`,
+  undelivered: "select count(*) from outbound_webhook.delivery where status <> 'delivered'",
+  parked: "select count(*) from outbound_webhook.parked_message",
+  hookCallsWaiting: "select count(*) from inbound_hook.delivery where status = 'waiting'",
+  hookCallsRunning: "select count(*) from inbound_hook.delivery where status = 'running'",
+  hookCallsQueued: "select count(*) from inbound_hook.tool_queue_item",
+  hookRunsRunning: "select count(*) from inbound_hook.run where status = 'running'",
+  hookRunsInFlight: `select coalesce(sum(abs(in_flight)), 0) from (
+    select in_flight from inbound_hook.tool_queue_group union all select in_flight from inbound_hook.tool_queue_member) as counts`,
 };
 
-export type Unsettled = typeof SETTLED;
+type Unsettled = Record<keyof typeof COUNTED | "onBroker", number>;
 
-export async function readUnsettled(pool: Pool, countOnBroker: CountOnBroker): Promise<Unsettled> {
-  const { rows } = await pool.query(
-    `select (select count(*)::int from tool_runner.outbox) as outbox,
-       (select count(*)::int from outbound_webhook.queue_item) as queued,
-       (select coalesce(sum(abs(in_flight)), 0)::int from (
-          select in_flight from outbound_webhook.queue_group union all select in_flight from outbound_webhook.queue_member
-        ) as counts) as "inFlight",
-       (select count(*)::int from outbound_webhook.delivery where status <> 'delivered') as undelivered,
-       (select count(*)::int from outbound_webhook.parked_message) as parked,
-       (select count(*)::int from inbound_hook.delivery where status = 'waiting') as "hookCallsWaiting",
-       (select count(*)::int from inbound_hook.delivery where status = 'running') as "hookCallsRunning",
-       (select count(*)::int from inbound_hook.tool_queue_item) as "hookCallsQueued",
-       (select count(*)::int from inbound_hook.run where status = 'running') as "hookRunsRunning",
-       (select coalesce(sum(abs(in_flight)), 0)::int from (
-          select in_flight from inbound_hook.tool_queue_group union all select in_flight from inbound_hook.tool_queue_member
-        ) as counts) as "hookRunsInFlight"`,
-  );
+/** All zero once the installation has settled. */
+export const SETTLED = Object.fromEntries([...Object.keys(COUNTED), "onBroker"].map((name) => [name, 0])) as Unsettled;
+export const SETTLE_DEADLINE_MS = 120_000;
+
+/**
+ * Waits until the installation has settled and its logs have all calls; returns what is left in the end. `hasten` is called
+ * after each look.
+ */
+export async function settle(
+  { pool, bus }: { pool: Pool; bus: Bus },
+  { calls, wipesMs = [] }: { calls: readonly LoadedCall[]; wipesMs?: readonly number[] },
+  hasten: (pool: Pool, unsettled: Unsettled) => Promise<void> = async () => {},
+): Promise<Unsettled> {
+  const countOnBroker = createCountOnBroker(bus);
+  let unsettled = SETTLED;
+  const look = async () => {
+    unsettled = await readUnsettled(pool, countOnBroker);
+    await hasten(pool, unsettled);
+    expect(unsettled).toEqual(SETTLED);
+    expect(missingFromLogs(calls, await readLogs(pool), wipesMs)).toEqual([]);
+  };
+  // The tests report what is left.
+  await eventually(look, { deadlineMs: SETTLE_DEADLINE_MS, everyMs: 200 }).catch(() => {});
+  return unsettled;
+}
+
+async function readUnsettled(pool: Pool, countOnBroker: CountOnBroker): Promise<Unsettled> {
+  const counts = Object.entries(COUNTED).map(([name, count]) => `(${count})::int as "${name}"`);
+  const { rows } = await pool.query(`select ${counts.join(", ")}`);
   return { ...rows[0], onBroker: await countOnBroker() };
 }
 
-export type CountOnBroker = () => Promise<number>;
+type CountOnBroker = () => Promise<number>;
 
 const NS_IN_MS = 1_000_000;
 
@@ -48,7 +65,7 @@ const NS_IN_MS = 1_000_000;
  * crashed may wait forever for a message that it no longer has (2.9.10, one kill in a hundred): a message that is not
  * delivered again within two ack waits does not count.
  */
-export function createCountOnBroker({ jsm }: Bus): CountOnBroker {
+function createCountOnBroker({ jsm }: Bus): CountOnBroker {
   const handedOut = new Map<string, { deliveries: number; atMs: number }>();
   return async () => {
     let count = 0;

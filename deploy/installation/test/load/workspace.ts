@@ -1,11 +1,32 @@
 import type { ReceivedRequest } from "@toolgate/testbed/behaviour";
 import { createHook, type TestHook } from "../hooks/hooks.ts";
 import type { RunningToolgate } from "../running-toolgate.ts";
-import { eventsOf, TOOLS, type ToolName } from "./tools.ts";
 
+/** One in this many calls, always of `emitter`, emits a second event, for a slow receiver. */
+const CALLS_PER_SLOW_EVENT = 36;
+const SLOW_CALL = 5;
+
+/** The tools that are called in turn; each call has its own number, which the tool returns. */
+const TOOLS = {
+  plain: { handler: "export default async ({ n }) => ({ success: true, n });" },
+  reported: { webhook_event: true, handler: "export default async ({ n }) => ({ success: true, n });" },
+  emitter: {
+    handler: `export default async ({ n }, ctx) => {
+      await ctx.emitWebhook("number.seen", { n });
+      if (n % ${CALLS_PER_SLOW_EVENT} === ${SLOW_CALL}) await ctx.emitWebhook("number.slow", { n });
+      return { success: true, n };
+    };`,
+  },
+} as const;
+
+export type ToolName = keyof typeof TOOLS;
+export const TOOL_NAMES = Object.keys(TOOLS) as ToolName[];
+
+/** The event of a hook's run. */
+const HOOK_EVENT = "custom.hook.seen";
 /** The endpoints by path, and what each subscribes to: one responds immediately, one fails sometimes, one is slow. */
 const ENDPOINTS: Readonly<Record<string, readonly string[]>> = {
-  "/all": ["tool.completed", "custom.number.seen"],
+  "/all": ["tool.completed", "custom.number.seen", HOOK_EVENT],
   "/failing": ["tool.completed"],
   "/slow": ["custom.number.slow"],
 };
@@ -18,8 +39,8 @@ const SLOW_STEPS = 16;
 /** Delivery ids end in random digits: one in 16 is refused on its first arrival. */
 const REFUSED_ENDING = "0";
 
-/** What the load of a fault test works with. */
-export interface Site {
+/** A workspace for a load: a key and tools for calls, hooks, and endpoints for what they cause. */
+export interface LoadWorkspace {
   key: { id: string; secret: string };
   hooks: readonly TestHook[];
   /** The secret of each endpoint, by path. */
@@ -28,28 +49,20 @@ export interface Site {
   refused: ReadonlySet<ReceivedRequest>;
 }
 
-/** Where the events of a call have to arrive: path and type. */
-export function placesOf(call: { tool: ToolName; n: number }): string[] {
-  const events = eventsOf(call);
-  return Object.entries(ENDPOINTS).flatMap(([path, types]) =>
-    events.filter((event) => types.includes(event)).map((event) => `${path} ${event}`),
-  );
-}
-
-export async function prepareSite(toolgate: RunningToolgate): Promise<Site> {
+export async function prepareWorkspace(toolgate: RunningToolgate): Promise<LoadWorkspace> {
   const { receiver } = toolgate;
   const parameters = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
   for (const [name, tool] of Object.entries(TOOLS))
     await toolgate.saveTool(name, { external_api: true, parameters, ...tool });
   const handler = `export default async ({ n }, ctx) => {
     await ctx.fetch("${receiver.url}${RAN}" + n, { method: "POST" });
+    await ctx.emitWebhook("hook.seen", { n });
     return { success: true, n };
   };`;
   await toolgate.saveTool("echo", { inbound_hook: true, parameters, handler });
-  const key = await toolgate.createKey({ name: "load", tools: Object.keys(TOOLS), limit: 10_000 });
+  const key = await toolgate.createKey({ name: "load", tools: TOOL_NAMES, limit: 10_000 });
   const hooks: TestHook[] = [];
-  for (let index = 0; index < HOOKS; index += 1)
-    hooks.push(await createHook(toolgate, { format: "HOOK_FORMAT_NATIVE" }));
+  for (let index = 0; index < HOOKS; index += 1) hooks.push(await createHook(toolgate));
   const refused = new Set<ReceivedRequest>();
   const refusedOnce = new Set<string>();
   receiver.behave((request) => {
@@ -67,4 +80,20 @@ export async function prepareSite(toolgate: RunningToolgate): Promise<Site> {
   for (const [path, events] of Object.entries(ENDPOINTS))
     secrets.set(path, (await toolgate.createEndpoint([...events], path)).secret);
   return { key, hooks, secrets, refused };
+}
+
+/** Where the events of a call have to arrive: path and type. */
+export function placesOf({ tool, n }: { tool: ToolName; n: number }): string[] {
+  if (tool === "reported") return placesOfEvent("tool.completed");
+  if (tool !== "emitter") return [];
+  const isSlow = n % CALLS_PER_SLOW_EVENT === SLOW_CALL;
+  return ["custom.number.seen", ...(isSlow ? ["custom.number.slow"] : [])].flatMap(placesOfEvent);
+}
+
+export const placesOfHookRun = () => placesOfEvent(HOOK_EVENT);
+
+function placesOfEvent(type: string): string[] {
+  return Object.entries(ENDPOINTS)
+    .filter(([, types]) => types.includes(type))
+    .map(([path]) => `${path} ${type}`);
 }

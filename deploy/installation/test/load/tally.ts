@@ -1,28 +1,37 @@
+import type { HookCall, LoadedCall } from "./calls.ts";
 import type { Arrivals, LoggedRows } from "./evidence.ts";
-import type { HookCall, LoadedCall } from "./load.ts";
-import { placesOf } from "./site.ts";
+import { placesOf, placesOfHookRun } from "./workspace.ts";
 
 /** How much of the log may be lost with a broker's data. */
 const WIPE_COSTS_MS = 1_000;
 
+/** Tool calls without the response that they should get. */
+export function failedCalls(calls: readonly LoadedCall[]): LoadedCall[] {
+  return calls.filter(({ n, status, text }) => status !== 200 || JSON.parse(text).n !== n);
+}
+
 /**
  * Names what is missing in the logs; empty when nothing is. A call may be missing if it was under way, or had ended
- * less than a second ago, when the broker lost its data.
+ * less than a second ago, when the broker lost its data. A response with the limit's headers is of a verified key.
  */
 export function missingFromLogs(
   calls: readonly LoadedCall[],
   { usage, runs }: LoggedRows,
-  wipesMs: readonly number[],
+  wipesMs: readonly number[] = [],
 ): string[] {
   const mayBeLost = ({ sentAtMs, endedAtMs }: LoadedCall) =>
     wipesMs.some((wipedMs) => sentAtMs <= wipedMs && endedAtMs > wipedMs - WIPE_COSTS_MS);
   return calls
     .filter((call) => !mayBeLost(call))
-    .flatMap(({ n, status, verified, requestId }) => [
-      ...(status === 200 && runs.get(n)?.succeeded !== 1 ? [`the run of call ${n}`] : []),
-      ...(verified && usage.get(requestId)?.[0] !== status ? [`call ${n} with status ${status}`] : []),
+    .flatMap((call) => [
+      ...(call.status === 200 && runs.get(call.n)?.succeeded !== 1 ? [`the run of call ${call.n}`] : []),
+      ...(call.headers?.has("x-ratelimit-limit") && usage.get(idOf(call))?.[0] !== call.status
+        ? [`call ${call.n} with status ${call.status}`]
+        : []),
     ]);
 }
+
+const idOf = ({ headers }: LoadedCall) => headers?.get("x-request-id") ?? "";
 
 /** Rows that are in a log twice, and those of calls that were never made. */
 export function surplusInLogs(
@@ -30,7 +39,7 @@ export function surplusInLogs(
   hookCalls: readonly HookCall[],
   { usage, runs }: LoggedRows,
 ): string[] {
-  const known = new Set(calls.map(({ requestId }) => requestId));
+  const known = new Set(calls.map(idOf));
   const unknown = [...usage.keys()].filter((requestId) => !known.has(requestId));
   const withoutResponse = calls.filter(({ status }) => status <= 0).length;
   const made = new Set([...calls, ...hookCalls].map(({ n }) => n));
@@ -42,15 +51,25 @@ export function surplusInLogs(
   ];
 }
 
-/** Calls with a 200 and an event that did not arrive everywhere it was subscribed. */
-export function callsWithoutEvent(calls: readonly LoadedCall[], { events }: Arrivals): number[] {
-  const isMissing = (call: LoadedCall) => placesOf(call).some((place) => !events.get(place)?.has(call.n));
-  return calls.filter((call) => call.status === 200 && isMissing(call)).map(({ n }) => n);
+/** Events of calls with a 200, and of hook calls that succeeded, that did not arrive everywhere they were subscribed. */
+export function missingEvents(
+  calls: readonly LoadedCall[],
+  hookCalls: readonly HookCall[],
+  { hooks }: LoggedRows,
+  { events }: Arrivals,
+): string[] {
+  const hasSucceeded = ({ n }: HookCall) => hooks.get(n)?.[0]?.status === "succeeded";
+  return [
+    ...calls
+      .filter(({ status }) => status === 200)
+      .flatMap((call) => placesOf(call).map((place) => `${place} ${call.n}`)),
+    ...hookCalls.filter(hasSucceeded).flatMap(({ n }) => placesOfHookRun().map((place) => `${place} ${n}`)),
+  ].filter((event) => !events.has(event));
 }
 
-/** Arrivals beyond the first of each delivery. */
-export function repeatedArrivals({ deliveries }: Arrivals): number {
-  return [...deliveries.values()].reduce((sum, times) => sum + times - 1, 0);
+/** Each arrival of an event at an endpoint beyond the first, under the same event id or another. */
+export function repeatedEvents({ events }: Arrivals): string[] {
+  return [...events].flatMap(([event, ids]) => ids.slice(1).map(() => event));
 }
 
 /**
