@@ -132,17 +132,13 @@ export async function startInstallation(kind: TopologyKind, setup: Setup): Promi
 
 type Started = Services & { stop(): Promise<void> };
 
+const NO_RPCS = { rpcUrls: {}, serviceKeys: {} };
+
 async function start(kind: TopologyKind, settings: ServiceSettings, setup: Setup): Promise<Started> {
   if (kind === "single" && setup.ownProcess) return startSingleProcess(settings);
   if (kind === "single") {
     const single = await startTopology("single", settings);
-    return {
-      ...single,
-      gatewayUrls: [single.baseUrl],
-      rpcUrls: {},
-      serviceKeys: {},
-      processes: (): ServiceProcess[] => [],
-    };
+    return { ...single, ...NO_RPCS, gatewayUrls: [single.baseUrl], processes: () => [] };
   }
   const env = await serviceEnvironment(settings);
   const { replicas, roles } = setup;
@@ -150,7 +146,7 @@ async function start(kind: TopologyKind, settings: ServiceSettings, setup: Setup
   const split = await startSplit({
     env,
     serviceKeys,
-    logins: settings.logins ?? {},
+    logins: settings.logins,
     port: setup.port ?? 0,
     log: settings.log,
     ...(replicas && { replicas }),
@@ -173,8 +169,7 @@ async function startSingleProcess(settings: ServiceSettings): Promise<Started> {
     baseUrl,
     opsUrls: [`http://127.0.0.1:${opsPort}`],
     gatewayUrls: [baseUrl],
-    rpcUrls: {},
-    serviceKeys: {},
+    ...NO_RPCS,
     stop: async () => void (await service.stop()),
     processes: () => [service],
   };

@@ -42,12 +42,12 @@ export interface RunningToolgate
   /** A key's id and secret. */
   createKey(key: Record<string, unknown>): Promise<{ id: string; secret: string }>;
   createEndpoint(events: string[], path?: string): Promise<{ id: string; secret: string }>;
-  call(tool: string, secret: string, args?: Record<string, unknown>, more?: More): Promise<CallResponse>;
+  call(tool: string, secret: string, args?: Record<string, unknown>, more?: RequestOptions): Promise<CallResponse>;
   request(path: string, init?: RequestInit): Promise<CallResponse>;
 }
 
 /** What a request has besides its body. */
-export interface More {
+export interface RequestOptions {
   headers?: Record<string, string>;
   signal?: AbortSignal;
 }

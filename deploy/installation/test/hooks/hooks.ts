@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
 import type { Setup, TopologyKind } from "../installation.ts";
-import { type CallResponse, type More, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+import { type CallResponse, type RequestOptions, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 type Manager = Pick<RunningToolgate, "manage">;
 
@@ -44,7 +44,7 @@ export function callHook(
   { request }: Pick<RunningToolgate, "request">,
   { path, secret }: Pick<TestHook, "path" | "secret">,
   body: string,
-  { headers, ...more }: More = {},
+  { headers, ...more }: RequestOptions = {},
 ): Promise<CallResponse> {
   const signature = sign(secret, Math.floor(Date.now() / 1000), body);
   return request(path, { ...more, method: "POST", headers: { "x-service-signature": signature, ...headers }, body });

@@ -62,12 +62,11 @@ export async function openRig(settings: RigSettings = {}): Promise<Rig> {
     if (LOG_FILE) appendFileSync(LOG_FILE, `${new Date().toISOString()} ${line}\n`);
   };
   const servers = resources.use(await openServers({ env: { ...SETTINGS, ...settings.env }, log }));
-  const { passwords, settings: shared } = servers;
-  const { dataDir, databaseUrl, logins } = shared;
-  const migrate = ({ root }: Version) => migrateWith(root, databaseUrl, passwords);
+  const { dataDir, databaseUrl, logins } = servers.settings;
+  const migrate = ({ root }: Version) => migrateWith(root, databaseUrl, servers.passwords);
   await migrate(version);
   const { serviceKeys } = await installationSecrets(dataDir);
-  const env = await serviceEnvironment(shared);
+  const env = await serviceEnvironment(servers.settings);
   const cluster = resources.use(await openCluster({ env, serviceKeys, logins, dataDir, log }));
   for (const process of PROCESSES) await cluster.scale(process, REPLICAS, version);
   const gateways = () => cluster.pods("gateway").map(({ ip }) => ip);
