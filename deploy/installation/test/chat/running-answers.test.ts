@@ -11,7 +11,7 @@ let story: Storyteller;
 /** A second gateway. Each stream begins at the first. */
 let other: string;
 beforeAll(async () => {
-  [door, story] = await openStories("split", { replicas: { gateway: 2 } });
+  [door, story] = await openStories("split");
   const [, second] = door.toolgate.gatewayUrls;
   if (!second) throw new Error("there is no second gateway");
   other = second;

@@ -11,7 +11,7 @@ const RANDOM = {
 
 let toolgate: RunningToolgate;
 beforeAll(async () => {
-  toolgate = await runToolgate("split", { replicas: { "tool-runner": 2 } });
+  toolgate = await runToolgate("split");
   await toolgate.saveTool("random", RANDOM);
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());
