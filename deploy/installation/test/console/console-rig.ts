@@ -16,8 +16,10 @@ interface User {
 
 interface OpenOptions extends BrowserContextOptions {
   user?: User | null;
-  /** What is done before the page is loaded. It then has a browser of its own. */
+  /** What is done before the page is loaded. */
   prepare?: (page: Page) => unknown;
+  /** Nobody uses the page again, because the test does to it what cannot be taken back. */
+  isOwn?: boolean;
 }
 
 const VIEWPORT = { width: 1280, height: 800 };
@@ -41,8 +43,9 @@ async function rest(page: Page): Promise<void> {
   for (const event of ["console", "pageerror", "request", "response", "dialog"]) page.removeAllListeners(event);
   await page.unrouteAll({ behavior: "ignoreErrors" });
   await context.setOffline(false);
+  // On another page of the same origin, whose process the next test goes on using.
+  await page.goto(new URL("/nothing", page.url()).href);
   await page.evaluate("localStorage.clear(), sessionStorage.clear()");
-  await page.goto("about:blank");
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
   await page.setViewportSize(VIEWPORT);
   resting.push(page);
@@ -91,11 +94,11 @@ export class ConsoleRig {
   /**
    * A page that is signed in as the administrator, or as `user`; `null` for nobody. No other page has its cookies and
    * storage. What a test opens is closed after it, or used again: whoever changes more than listeners, routes, media, size
-   * and whether it is offline passes `prepare`.
+   * and whether it is offline passes `isOwn`.
    */
-  async open(path: string, { user, prepare, ...options }: OpenOptions = {}): Promise<Page> {
+  async open(path: string, { user, prepare, isOwn: wantsOwn, ...options }: OpenOptions = {}): Promise<Page> {
     const { account, baseUrl } = this.toolgate;
-    const isOwn = prepare !== undefined || Object.keys(options).length > 0;
+    const isOwn = wantsOwn || Object.keys(options).length > 0;
     const page = (isOwn ? undefined : resting.pop()) ?? (await newPage(options));
     this.#opened.push({ page, isOwn });
     const context = page.context();

@@ -66,7 +66,7 @@ describeConsole("every page of the console", (rig) => {
       prepared.on("request", count);
       await prepared.addInitScript(MEASURE_SHIFT);
     };
-    const page = await rig.open(path, { prepare });
+    const page = await rig.open(path, { prepare, isOwn: true });
     await settled(page);
     page.off("request", count);
     // It is read with few calls, and stands still while they are answered.
@@ -94,7 +94,7 @@ describeConsole("every page of the console", (rig) => {
   });
 
   test("[MGMT] [WMGMT] a tab in sight asks every 3 s for what is new, and a hidden one never", async () => {
-    const page = await rig.open("/api-keys", { prepare: (prepared) => prepared.clock.install() });
+    const page = await rig.open("/api-keys", { prepare: (prepared) => prepared.clock.install(), isOwn: true });
     await page.getByRole("row", { name: /Acme/ }).waitFor();
     let rpcs = 0;
     page.on("request", (request) => {
