@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { expect, test } from "vitest";
-import { callHook, createHook } from "./hooks/hooks.ts";
+import { createHook } from "./hooks/hooks.ts";
 import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
 interface Entry {
@@ -120,15 +120,16 @@ test("[WMGMT] [MGMT] every change that a user makes is in the audit log with who
 
 /** Makes every change of an incoming hook; returns the expected entries and what they must not contain. */
 async function changeIncomingHook(toolgate: RunningToolgate) {
-  const { manage, saveTool } = toolgate;
+  const { manage, saveTool, request } = toolgate;
   const hooks = <T>(rpc: string, message: Record<string, unknown>) =>
     manage<T>(`inbound_hook.v1.HookService/${rpc}`, message);
   const deliveries = <T>(rpc: string, deliveryId: string) =>
     manage<T>(`inbound_hook.v1.HookDeliveryService/${rpc}`, { deliveryId });
   await saveTool("hooked", { inbound_hook: true, handler: "export default () => ({});" });
-  const made = await createHook(toolgate, { target: { tool: "hooked" } });
+  const made = await createHook(toolgate, { format: "HOOK_FORMAT_BEARER", target: { tool: "hooked" } });
   const { id: hookId } = made;
-  const { body } = await callHook(toolgate, made, "{}");
+  const authorization = `Bearer ${made.secret}`;
+  const { body } = await request(made.path, { method: "POST", headers: { authorization }, body: "{}" });
   const deliveryId = String(body.delivery_id);
   await eventually(async () => {
     const { delivery } = await deliveries<{ delivery: { status: string } }>("GetHookDelivery", deliveryId);

@@ -53,7 +53,7 @@ export interface RequestOptions {
 }
 
 /** Of the installations that are shared: what one replica changes, the other must see. */
-const SHARED: Setup = { replicas: { gateway: 2, "key-auth": 2, "tool-runner": 2 } };
+const SHARED: Setup = { replicas: { gateway: 2, "key-auth": 2 } };
 
 /** Those that the test files of this process share: they run one after another, each in a workspace of its own. */
 const shared = new Map<TopologyKind, Promise<Installation>>();

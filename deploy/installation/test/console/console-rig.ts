@@ -18,7 +18,7 @@ interface OpenOptions extends BrowserContextOptions {
   user?: User | null;
   /** What is done before the page is loaded. */
   prepare?: (page: Page) => unknown;
-  /** Nobody uses the page again, because the test does to it what cannot be taken back. */
+  /** The page is not used again, because the test changes it in a way that cannot be undone. */
   isOwn?: boolean;
 }
 
@@ -43,7 +43,7 @@ async function rest(page: Page): Promise<void> {
   for (const event of ["console", "pageerror", "request", "response", "dialog"]) page.removeAllListeners(event);
   await page.unrouteAll({ behavior: "ignoreErrors" });
   await context.setOffline(false);
-  // On another page of the same origin, whose process the next test goes on using.
+  // A page of the same origin, so that Chromium keeps the process for the next test.
   await page.goto(new URL("/nothing", page.url()).href);
   await page.evaluate("localStorage.clear(), sessionStorage.clear()");
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });

@@ -37,13 +37,13 @@ export async function runFaults(
   log: (line: string) => void,
 ): Promise<FaultRun> {
   const workspace = await prepareWorkspace(toolgate);
-  const made = recordCalls(toolgate, workspace);
+  const client = recordCalls(toolgate, workspace);
   // Below what the machine can do.
   const load = startLoad({
-    call: { count: 8, restMs: 90, attempt: (n) => made.call(n) },
-    "hook call": { count: 2, restMs: 200, attempt: made.callHook },
+    call: { count: 8, restMs: 90, attempt: (n) => client.call(n) },
+    "hook call": { count: 2, restMs: 200, attempt: client.callHook },
   });
-  const { calls, hookCalls } = made;
+  const { calls, hookCalls } = client;
   const wipesMs: number[] = [];
   const bystandersLost: string[] = [];
   const notRecovered: string[] = [];

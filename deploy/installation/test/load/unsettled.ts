@@ -38,16 +38,15 @@ export async function settle(
   hasten: (pool: Pool, unsettled: Unsettled) => Promise<void> = async () => {},
 ): Promise<Unsettled> {
   const countOnBroker = createCountOnBroker(bus);
-  let unsettled = SETTLED;
   const look = async () => {
-    unsettled = await readUnsettled(pool, countOnBroker);
+    const unsettled = await readUnsettled(pool, countOnBroker);
     await hasten(pool, unsettled);
     expect(unsettled).toEqual(SETTLED);
     expect(missingFromLogs(calls, await readLogs(pool), wipesMs)).toEqual([]);
   };
   // The tests report what is left.
   await eventually(look, { deadlineMs: SETTLE_DEADLINE_MS, everyMs: 200 }).catch(() => {});
-  return unsettled;
+  return readUnsettled(pool, countOnBroker);
 }
 
 async function readUnsettled(pool: Pool, countOnBroker: CountOnBroker): Promise<Unsettled> {

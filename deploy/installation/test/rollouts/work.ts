@@ -22,23 +22,23 @@ const EVENTS_PER_CONNECTION = 5;
 
 /** Well below what the machine can do. */
 export function startWork({ toolgate, workspace, door }: Rig): Work {
-  const made = recordCalls(toolgate, workspace);
+  const client = recordCalls(toolgate, workspace);
   const answers: ReadAnswer[] = [];
   async function repeatedCall(n: number): Promise<void> {
     const headers = { "idempotency-key": `key-${n}` };
-    const [first, again] = [await made.call(n, headers), await made.call(n, headers)];
+    const [first, again] = [await client.call(n, headers), await client.call(n, headers)];
     if (first.text !== again.text) throw new Error(`the repeat got another response: ${again.text}`);
     if (again.headers?.get("idempotency-replayed") !== "true") throw new Error("the repeat ran again");
   }
   const answer = async (n: number) => answers.push(await readLikeEventSource(door, n));
   const resumedAnswer = async (n: number) => answers.push(await readLikeEventSource(door, n, EVENTS_PER_CONNECTION));
   const load = startLoad({
-    call: { count: 4, restMs: 250, attempt: (n) => made.call(n) },
+    call: { count: 4, restMs: 250, attempt: (n) => client.call(n) },
     "repeated call": { count: 2, restMs: 400, attempt: repeatedCall },
-    "hook call": { count: 2, restMs: 400, attempt: made.callHook },
+    "hook call": { count: 2, restMs: 400, attempt: client.callHook },
     answer: { count: 2, restMs: 300, attempt: answer },
     "resumed answer": { count: 1, restMs: 300, attempt: resumedAnswer },
     management: { count: 1, restMs: 250, attempt: (n) => toolgate.manage(MANAGEMENT[n % MANAGEMENT.length] ?? "", {}) },
   });
-  return { ...made, load, answers, [Symbol.asyncDispose]: () => load.stop() };
+  return { ...client, load, answers, [Symbol.asyncDispose]: () => load.stop() };
 }

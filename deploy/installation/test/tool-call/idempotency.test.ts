@@ -11,7 +11,8 @@ const RANDOM = {
 
 let toolgate: RunningToolgate;
 beforeAll(async () => {
-  toolgate = await runToolgate("split");
+  // Its own, because a test kills processes.
+  toolgate = await runToolgate("split", { replicas: { "tool-runner": 2 } });
   await toolgate.saveTool("random", RANDOM);
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());

@@ -65,8 +65,8 @@ describeConsole("the hook log and the mapping of a hook, in the console", (rig) 
   test("[WMGMT] [IN-26] a refused call is listed with its reason, and how far the sender's clock is off", async () => {
     const hook = await createHook(rig.toolgate, { name: "Refusing", target: { tool: "echo" } });
     await callHook(rig.toolgate, { ...hook, secret: "another secret" }, "{}");
-    const early = sign(hook.secret, Math.floor(Date.now() / 1000) - 4_000, "{}");
-    await callHook(rig.toolgate, hook, "{}", { headers: { "x-service-signature": early } });
+    const old = sign(hook.secret, Math.floor(Date.now() / 1000) - 4_000, "{}");
+    await callHook(rig.toolgate, hook, "{}", { headers: { "x-service-signature": old } });
     const page = await rig.open(`/webhooks/calls?hook=${hook.id}`);
     await page.getByText("No match").waitFor();
     await page.getByRole("button", { name: "Refused" }).click();
