@@ -5,6 +5,7 @@ import { provision } from "@toolgate/key-auth/operator/provision";
 import { setRole } from "@toolgate/key-auth/operator/roles";
 import { accessOf, callersOf, rpcName } from "@toolgate/service-host/access";
 import { PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
 import { CALLING_SERVICES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { claimsOf, newSigningKey } from "@toolgate/testbed/principals";
@@ -33,7 +34,10 @@ beforeAll(async () => {
     // As the gateway calls it.
     const { gateway: serviceKey = "" } = toolgate.serviceKeys;
     const tokenFor = () => serviceToken("gateway", service, { serviceKey });
-    transports.set(service, remoteTransport(toolgate.rpcUrls[service] ?? "", tokenFor));
+    transports.set(
+      service,
+      remoteTransport(() => serverAddresses(toolgate.rpcUrls[service] ?? ""), tokenFor),
+    );
   }
   const { email, password, workspace } = toolgate.account;
   ({ token: jwt } = await sessions().login({ email, password, tokenKind: TokenKind.JWT }));
@@ -54,7 +58,10 @@ const outcomesAs = (text: string) =>
 function outcomesWith(token: (called: ServiceName) => string): Promise<[string, string][]> {
   return Promise.all(
     EVERY_RPC.map(async ([service, method]): Promise<[string, string]> => {
-      const transport = remoteTransport(toolgate.rpcUrls[service] ?? "", () => token(service));
+      const transport = remoteTransport(
+        () => serverAddresses(toolgate.rpcUrls[service] ?? ""),
+        () => token(service),
+      );
       return [rpcName(method), await outcomeOf(transport, method, { [PRINCIPAL_HEADER]: "none" })];
     }),
   );

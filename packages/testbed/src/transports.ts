@@ -5,6 +5,7 @@ import { readIdentity } from "@toolgate/service-host/identity/service-keys";
 import { createCallerReader } from "@toolgate/service-host/identity/service-token";
 import { createTextReaders } from "@toolgate/service-host/identity/signed-text";
 import { createLogger, type Logger } from "@toolgate/service-host/process/logger";
+import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import { localServer, remoteTransport, TRUSTED_CALLERS } from "@toolgate/service-host/rpc/transport";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { testKeySet } from "./principals.ts";
@@ -31,7 +32,10 @@ export function testTransport(
 
 /** Calls a server with `testAuthentication(called)`, each RPC as the first service that may call it. */
 export function testRemote(urls: string, called: string): Transport {
-  return remoteTransport(urls, (method) => serviceToken(firstCaller(method), called));
+  return remoteTransport(
+    () => serverAddresses(urls),
+    (method) => serviceToken(firstCaller(method), called),
+  );
 }
 
 /** Verifies the test's service keys and principals, as a service of this name. */

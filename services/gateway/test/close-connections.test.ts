@@ -14,7 +14,11 @@ const unused = () => {
   throw new Error("no call gets this far");
 };
 const peers: Peers = {
-  transport: () => remoteTransport("http://127.0.0.1:1", () => "token"),
+  transport: () =>
+    remoteTransport(
+      () => ["http://127.0.0.1:1"],
+      () => "token",
+    ),
   call: () => async () => unused(),
 };
 

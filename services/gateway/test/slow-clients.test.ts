@@ -14,7 +14,10 @@ import { expect, test } from "vitest";
 import { testServer } from "./test-server.ts";
 
 const REQUEST_TIMEOUT_MS = 1_000;
-const nobody = remoteTransport("http://127.0.0.1:1", () => "token");
+const nobody = remoteTransport(
+  () => ["http://127.0.0.1:1"],
+  () => "token",
+);
 
 /** The HTTP server with one key that is always valid and a tool that takes no arguments. */
 async function startServer(usage: UsageRecord[] = [], requestTimeoutMs = REQUEST_TIMEOUT_MS) {

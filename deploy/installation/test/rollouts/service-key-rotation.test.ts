@@ -26,7 +26,10 @@ test("a service gets another key in the three documented steps, and no call fail
   const outcomeWith = (key: string) => {
     const [pod] = cluster.pods("key-auth");
     const token = serviceToken("gateway", "key-auth", { serviceKey: key });
-    const transport = remoteTransport(`http://${pod?.ip}:${pod?.rpcPort}`, () => token);
+    const transport = remoteTransport(
+      () => [`http://${pod?.ip}:${pod?.rpcPort}`],
+      () => token,
+    );
     return outcomeOf(transport, VerifyService.method.verify, {});
   };
   await trust([...publicKeys, `gateway:${publicKey}`]);

@@ -64,7 +64,12 @@ export function remotePeers(
     streamTransport(address, [callerInterceptor(() => tokens(service))], tls && (() => tls.connectHttp2(address)));
   return {
     transport(service) {
-      transports[service] ??= remoteTransport(urlOf(service), () => tokens(service), tls);
+      const url = urlOf(service);
+      transports[service] ??= remoteTransport(
+        () => serverAddresses(url),
+        () => tokens(service),
+        tls,
+      );
       return transports[service];
     },
     call(method) {

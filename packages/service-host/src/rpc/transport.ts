@@ -9,7 +9,7 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { Http2Connections } from "@toolgate/call-stream/http2-connections";
+import type { AddressResolver } from "@toolgate/call-stream/stream-pool";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { type Authentication, accessInterceptor, assertAccessDeclared, callerInterceptor } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
@@ -17,16 +17,13 @@ import type { CallerReader } from "../identity/service-token.ts";
 import type { Logger } from "../process/logger.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
+import { Servers } from "./servers.ts";
 
 /** The largest message between services: a tool call's body or result, and its frame. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** Simultaneous streams on one connection: more than a gateway has client connections. */
 export const MAX_STREAMS = 25_000;
 const RPC_TIMEOUT_MS = 15_000;
-/** A server that takes longer to accept a connection is passed over while there are others. */
-const CONNECT_WITHIN_MS = 1_000;
-/** How long it is passed over. */
-const AVOID_MS = 1_000;
 /** How often a call may meet a server that stops. */
 const MAX_REFUSALS = 3;
 
@@ -51,31 +48,32 @@ type TokenFor = (method: DescMethod) => string | Promise<string>;
 type ConnectTls = Pick<ProcessTls, "connectHttp2">;
 
 /**
- * gRPC over HTTP/2 to another service, with the caller's token, and with `tls` encrypted. Several base URLs, separated by
- * commas, are used one after another; those that accept no connection are passed over. A unary call that a stopping server has
- * refused unseen is sent again.
+ * gRPC over HTTP/2 to the servers of another service, one after another, with the caller's token, and with `tls` encrypted.
+ * A unary call that a stopping server has refused unseen is sent again.
  */
-export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: ConnectTls): Transport {
-  const servers = baseUrls.split(",").map((baseUrl) => serverAt(baseUrl.trim(), tokenFor, tls));
-  let turn = 0;
-  async function nextReachable(): Promise<Transport> {
-    const inTurn = [...servers, ...servers].slice(turn, turn + servers.length);
-    turn = (turn + 1) % servers.length;
-    if (servers.length > 1) for (const server of inTurn) if (await server.isReachable()) return server.transport;
-    return (inTurn[0] as Server).transport;
-  }
+export function remoteTransport(addresses: AddressResolver, tokenFor: TokenFor, tls?: ConnectTls): Transport {
+  const servers = new Servers(addresses, tls && ((address) => () => tls.connectHttp2(address)));
+  const transport = createGrpcTransport({
+    baseUrl: servers.authority,
+    sessionManager: servers,
+    interceptors: [callerInterceptor(tokenFor), sendRequest],
+    acceptCompression: [],
+    defaultTimeoutMs: RPC_TIMEOUT_MS,
+    readMaxBytes: MAX_MESSAGE_BYTES,
+    writeMaxBytes: MAX_MESSAGE_BYTES,
+    binaryOptions: BINARY_OPTIONS,
+  });
   return {
     async unary(...call) {
       for (let refusals = 0; ; refusals += 1) {
-        const server = await nextReachable();
         try {
-          return await server.unary(...call);
+          return await transport.unary(...call);
         } catch (error) {
           if (refusals >= MAX_REFUSALS || !isRefusedUnseen(error)) throw error;
         }
       }
     },
-    stream: async (...call) => (await nextReachable()).stream(...call),
+    stream: (...call) => transport.stream(...call),
   };
 }
 
@@ -83,36 +81,6 @@ export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: Conn
 function isRefusedUnseen(error: unknown): boolean {
   const { code, rawMessage } = ConnectError.from(error);
   return code === Code.Internal && rawMessage.includes("NGHTTP2_REFUSED_STREAM");
-}
-
-interface Server {
-  transport: Transport;
-  /** Whether it accepts connections; opens one if there is none, and remembers a failure for a second. */
-  isReachable(): Promise<boolean>;
-}
-
-/** Connects with its first call. */
-function serverAt(baseUrl: string, tokenFor: TokenFor, tls: ConnectTls | undefined): Server {
-  const connections = new Http2Connections(baseUrl, tls && (() => tls.connectHttp2(baseUrl)));
-  let avoidedUntilMs = 0;
-  return {
-    transport: createGrpcTransport({
-      baseUrl,
-      sessionManager: connections,
-      interceptors: [callerInterceptor(tokenFor), sendRequest],
-      acceptCompression: [],
-      defaultTimeoutMs: RPC_TIMEOUT_MS,
-      readMaxBytes: MAX_MESSAGE_BYTES,
-      writeMaxBytes: MAX_MESSAGE_BYTES,
-      binaryOptions: BINARY_OPTIONS,
-    }),
-    async isReachable() {
-      if (performance.now() < avoidedUntilMs) return false;
-      const isOpen = await connections.connect(CONNECT_WITHIN_MS);
-      if (!isOpen) avoidedUntilMs = performance.now() + AVOID_MS;
-      return isOpen;
-    },
-  };
 }
 
 /** Tokens that only code of this process can send are the names of the services. */
