@@ -23,15 +23,16 @@ const CHATS = 5_000;
 /** Of all statements of a chat together. */
 const MAX_ROWS_READ = 2_000;
 
-/** Other people's chats of the last minutes. */
+/** Other people's chats of the last minutes. Each has a turn that no worker has claimed. */
 const FILL = [
   `insert into chat.chat (id, workspace_id, chat_id, owner, created_at, used_at, last_event_id, last_turn)
    overriding system value select 1000000 + n, 'other', 'chat ' || n, 'someone', now(), now(), 30, 10
    from generate_series(1, ${CHATS}) n`,
   `insert into chat.turn (id, chat, number, workspace_id, workspace, lane, status, assistant, message, test_mode, user_id,
      request_id, created_at, lease_token, client_message_id)
-   select gen_random_uuid(), 1000000 + n % ${CHATS} + 1, n / ${CHATS} + 1, 'other', 'o', 'chat', 'completed', 'a', 'm',
-     false, 'u', '', now() - n * interval '1 ms', gen_random_uuid(), n::text
+   select gen_random_uuid(), 1000000 + n % ${CHATS} + 1, n / ${CHATS} + 1, 'other', 'o', 'chat',
+     case when n < ${CHATS} then 'ready' else 'completed' end, 'a', 'm', false, 'u', '', now() - n * interval '1 ms',
+     gen_random_uuid(), n::text
    from generate_series(0, ${ROWS - 1}) n`,
   `insert into chat.message (chat, event_id, turn, role, content, created_at)
    select chat, number * 3, id, 'assistant', 'text', created_at from chat.turn where workspace_id = 'other'`,

@@ -113,8 +113,9 @@ function queueNext(queue: TurnQueue): string {
   return `with queued as (
   select t.id as item_id, t.workspace_id as group_id, ${ONLY_MEMBER}::bigint as member_id, $2::timestamptz as due_at,
     t.created_at
-  from chat.chat c join chat.turn t on t.id = c.current_turn
-  where c.id = $1 and t.status = 'ready' and not exists (select from ${queue.tables}_item q where q.item_id = t.id)
+  from chat.turn t
+  where t.id = (select current_turn from chat.chat where id = $1) and t.status = 'ready'
+    and not exists (select from ${queue.tables}_item q where q.item_id = t.id)
 ),
 ${addParts(queue)}
 select count(*)::integer as added from queued`;
