@@ -17,7 +17,7 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 export type CallOptions = {
   /** Milliseconds that the caller is willing to wait. */
   readonly timeoutMs: number;
-  /** Aborting it cancels the call: the promise rejects immediately and the handler's signal aborts. */
+  /** Aborting it cancels the call: the promise rejects immediately. The handler is not told, and runs to its end. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -40,10 +40,6 @@ export type Call<I, O> = (request: I, options: CallOptions) => Promise<O>;
 
 /** What a handler knows about the call that it serves. */
 export type CallContext = {
-  /**
-   * Aborts when the caller cancels the call, as it does when its time is up, and when the stream is lost.
-   */
-  readonly signal: AbortSignal;
   /** The service that calls. */
   readonly caller: string;
 };
@@ -110,12 +106,12 @@ export function fromFailure(failure: Failure): ConnectError {
   return new ConnectError(failure.message, known ? failure.code : Code.Unknown);
 }
 
-/** The failure of a call whose time is up, on either side. */
+/** The failure of a call whose time is up. */
 export function deadlineExceeded(): ConnectError {
   return new ConnectError("the call's time is up", Code.DeadlineExceeded);
 }
 
-/** The failure of a call that its caller has cancelled, on either side. */
+/** The failure of a call that its caller has cancelled. */
 export function callerGone(): ConnectError {
   return new ConnectError("the caller has cancelled the call", Code.Canceled);
 }

@@ -1,4 +1,3 @@
-import type { ConnectError } from "@connectrpc/connect";
 import {
   type Call,
   type CallHandler,
@@ -36,30 +35,18 @@ export function directCall<I, O>(
     const refusal = refusalOf(options, running, maxInFlight);
     if (refusal) throw refusal;
     const { timeoutMs, signal } = options;
-    const gone = new AbortController();
     const { promise: abandoned, reject } = Promise.withResolvers<never>();
-    const abandon = (error: ConnectError) => {
-      reject(error);
-      gone.abort(error);
-    };
-    const cancel = () => abandon(callerGone());
+    const cancel = () => reject(callerGone());
     signal?.addEventListener("abort", cancel);
-    const timer = setTimeout(() => abandon(deadlineExceeded()), Math.min(timeoutMs, MAX_TIMER_MS));
+    const timer = setTimeout(() => reject(deadlineExceeded()), Math.min(timeoutMs, MAX_TIMER_MS));
     running += 1;
-    const context = {
-      caller,
-      get signal() {
-        return gone.signal;
-      },
-    };
-    const responded = observeRpc(rpc, () => handler(request, context)).finally(() => {
+    const responded = observeRpc(rpc, () => handler(request, { caller })).finally(() => {
       running -= 1;
     });
     try {
       return await Promise.race([responded, abandoned]);
     } catch (error) {
-      // The handler may still fail, but nobody waits for it.
-      throw gone.signal.aborted ? error : publicError(error, onError);
+      throw publicError(error, onError);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);

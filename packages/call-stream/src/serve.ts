@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
-import { type CallContext, type CallHandler, DEFAULT_MAX_IN_FLIGHT, type ErrorListener } from "./call.ts";
-import { ServedStream, type ServeLimits } from "./served-stream.ts";
+import { type CallHandler, DEFAULT_MAX_IN_FLIGHT, type ErrorListener } from "./call.ts";
+import { ServedStream, type ServeLimits, type StreamContext } from "./served-stream.ts";
 
 interface ServeOptions<I extends DescMessage, O extends DescMessage> {
   /** The unary RPC whose messages travel in the frames. */
@@ -29,8 +29,7 @@ const LIMITS: ServeLimits = {
 
 /** The implementation of a bidirectional RPC of `CallBatch` and `ReplyBatch`. */
 interface ServedCalls {
-  /** Serves one stream, whose end aborts the signal of `context`. */
-  serve(batches: AsyncIterable<CallBatch>, context: CallContext): AsyncIterable<ReplyBatch>;
+  serve(batches: AsyncIterable<CallBatch>, context: StreamContext): AsyncIterable<ReplyBatch>;
   /**
    * Resolves once the streams that are open now have ended; after `drainSignal`, no call is open or on its way then.
    * Resolves after `waitMs` at the latest: a frozen client never ends its stream.
@@ -39,7 +38,7 @@ interface ServedCalls {
 }
 
 /**
- * Serves many calls per stream: each can be cancelled, replies leave in any order, batched per turn of the event loop.
+ * Serves many calls per stream: replies leave in any order, batched per turn of the event loop.
  * A stream opens with an empty batch, which tells the client that it is up.
  */
 export function serveCalls<I extends DescMessage, O extends DescMessage>({

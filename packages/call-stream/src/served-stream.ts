@@ -9,7 +9,6 @@ import { Batches, takeFrames } from "./batches.ts";
 import {
   type CallContext,
   type CallHandler,
-  callerGone,
   type ErrorListener,
   MAX_MESSAGE_BYTES,
   publicError,
@@ -34,25 +33,28 @@ interface ServedStreamOptions<I extends DescMessage, O extends DescMessage> exte
   readonly drainSignal: AbortSignal;
 }
 
+export type StreamContext = CallContext & {
+  /** Aborts when the stream ends, for any reason. */
+  readonly signal: AbortSignal;
+};
+
 type Reply = ReplyBatch["replies"][number];
 
-/** The server's side of one stream. `context`: its signal aborts when the stream ends, for any reason. */
+/** The server's side of one stream. */
 export class ServedStream<I extends DescMessage, O extends DescMessage> {
   readonly #options: ServedStreamOptions<I, O>;
   readonly #rpc: string;
-  readonly #context: CallContext;
+  readonly #context: StreamContext;
   readonly #batches = new Batches<ReplyBatch>(() => this.#take());
   #unsent: Reply[] = [];
   #isGoingAway = false;
-  /** Calls whose callers wait for a reply. */
-  readonly #open = new Map<number, AbortController>();
-  /** Handlers that have not returned, including those of cancelled calls. */
-  #running = 0;
+  /** Calls whose handlers have not returned. */
+  readonly #open = new Set<number>();
   /** The client sends no more calls, or the grace of the drain is over: later ones are refused. */
   #hasAllCalls = false;
   #graceTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: ServedStreamOptions<I, O>, context: CallContext) {
+  constructor(options: ServedStreamOptions<I, O>, context: StreamContext) {
     this.#options = options;
     this.#rpc = `${options.method.parent.typeName}/${options.method.name}`;
     this.#context = context;
@@ -77,13 +79,11 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   }
 
   async #read(batches: AsyncIterable<CallBatch>): Promise<void> {
-    for await (const { calls, cancelled } of batches) {
+    for await (const { calls } of batches) {
       for (const sent of calls) {
         const scope = { requestId: isRequestId(sent.requestId) ? sent.requestId : "", span: spanOf(sent) };
         runForRequest(scope, () => this.#begin(sent));
       }
-      // Also those whose time is up: clients watch the deadlines of their calls.
-      for (const id of cancelled) this.#end(id)?.abort(callerGone());
     }
     this.#hasAllCalls = true;
     this.#endIfDone();
@@ -95,35 +95,24 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
       this.#refuse(id, refusal);
       return;
     }
-    const gone = new AbortController();
-    this.#open.set(id, gone);
-    void this.#run(id, gone, request);
+    this.#open.add(id);
+    void this.#run(id, request);
   }
 
   #refusal(): ConnectError | undefined {
     if (this.#hasAllCalls) return new ConnectError("the server is draining", Code.Unavailable);
-    if (this.#running < this.#options.maxInFlight) return undefined;
+    if (this.#open.size < this.#options.maxInFlight) return undefined;
     return new ConnectError("too many calls in flight", Code.ResourceExhausted);
   }
 
   /** Never rejects: every failure becomes a reply. */
-  async #run(id: number, gone: AbortController, bytes: Uint8Array): Promise<void> {
+  async #run(id: number, bytes: Uint8Array): Promise<void> {
     const { method, handler, onError } = this.#options;
-    const context: CallContext = {
-      caller: this.#context.caller,
-      get signal() {
-        return gone.signal;
-      },
-    };
-    this.#running += 1;
     try {
-      const response = await observeRpc(this.#rpc, () => handler(this.#decode(bytes), context));
-      if (this.#open.has(id)) this.#reply(id, toBinary(method.output, response));
+      const response = await observeRpc(this.#rpc, () => handler(this.#decode(bytes), this.#context));
+      this.#reply(id, toBinary(method.output, response));
     } catch (error) {
-      // Nobody waits for the reply of a handler that was told to stop, so its failure does not matter.
-      if (this.#open.has(id)) this.#refuse(id, publicError(error, onError));
-    } finally {
-      this.#running -= 1;
+      this.#refuse(id, publicError(error, onError));
     }
   }
 
@@ -147,9 +136,11 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   }
 
   #send(id: number, result: Reply["result"]): void {
-    this.#unsent.push({ $typeName: "toolgate.call_stream.v1.Reply", id, result });
+    // Nobody reads the replies of a stream that has ended.
+    if (!this.#context.signal.aborted) this.#unsent.push({ $typeName: "toolgate.call_stream.v1.Reply", id, result });
     this.#batches.announce();
-    this.#end(id);
+    this.#open.delete(id);
+    this.#endIfDone();
   }
 
   #take(): ReplyBatch {
@@ -158,14 +149,6 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
     const goingAway = this.#isGoingAway;
     this.#isGoingAway = false;
     return { $typeName: "toolgate.call_stream.v1.ReplyBatch", replies, goingAway };
-  }
-
-  /** Nobody waits for the call any more. */
-  #end(id: number): AbortController | undefined {
-    const gone = this.#open.get(id);
-    this.#open.delete(id);
-    this.#endIfDone();
-    return gone;
   }
 
   #drain(): void {
@@ -184,8 +167,6 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
 
   #close(): void {
     clearTimeout(this.#graceTimer);
-    const reason = new ConnectError("the stream has ended", Code.Canceled);
-    for (const id of this.#open.keys()) this.#end(id)?.abort(reason);
     this.#unsent = [];
     this.#batches.end();
   }

@@ -36,7 +36,6 @@ export class StreamConnection<O> {
   readonly #open = new Map<number, StreamCaller<O>>();
   readonly #batches = new Batches<CallBatch>(() => this.#take());
   #unsent: StreamCaller<O>[] = [];
-  #cancelled: number[] = [];
   #lastId = 0;
   #isUp = false;
   #isLeaving = false;
@@ -79,13 +78,9 @@ export class StreamConnection<O> {
     this.#batches.announce();
   }
 
-  /** Forgets a call that was cancelled or timed out, and tells the server if it has the call. */
+  /** Forgets a call that was cancelled or timed out: its reply is dropped. */
   forget(caller: StreamCaller<O>): void {
     this.#open.delete(caller.id);
-    if (caller.isSent) {
-      this.#cancelled.push(caller.id);
-      this.#batches.announce();
-    }
     this.#endIfDone();
   }
 
@@ -136,11 +131,9 @@ export class StreamConnection<O> {
       const request = caller.takeRequest();
       return { $typeName: "toolgate.call_stream.v1.Call", id, request, timeoutMs: 0, requestId, ...trace };
     });
-    const cancelled = this.#cancelled;
-    this.#cancelled = [];
-    if (calls.length === 0 && cancelled.length === 0) return undefined;
-    if (calls.length > 0) callStreamBatch.record(calls.length, { rpc: this.#options.rpc });
-    return { $typeName: "toolgate.call_stream.v1.CallBatch", calls, cancelled };
+    if (calls.length === 0) return undefined;
+    callStreamBatch.record(calls.length, { rpc: this.#options.rpc });
+    return { $typeName: "toolgate.call_stream.v1.CallBatch", calls, cancelled: [] };
   }
 
   #endIfDone(): void {

@@ -165,10 +165,7 @@ export async function runKeyAuth({
     sealingKeys,
     async verify(secret, { replica = 0, count = true, tool = "", clientIp = "" } = {}) {
       const request = create(VerifyRequestSchema, { secretHash: hashSecret(secret), count, tool, clientIp });
-      const response = await running[replica]?.hotCalls.verify(request, {
-        signal: new AbortController().signal,
-        caller: "gateway",
-      });
+      const response = await running[replica]?.hotCalls.verify(request, { caller: "gateway" });
       return response?.key;
     },
     as,

@@ -8,7 +8,7 @@ import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 test("[IN-28] the lock of a workspace is read from the database, and one that does not exist is locked", async () => {
   await using keyAuth = await runKeyAuth();
   const [replica] = keyAuth.replicas as [RunningKeyAuth["replicas"][number]];
-  const call = { signal: new AbortController().signal, caller: "inbound-hook" };
+  const call = { caller: "inbound-hook" };
   const listLocked = async (workspaceIds: string[]) =>
     (await replica.hotCalls.listLockedWorkspaces(create(ListLockedWorkspacesRequestSchema, { workspaceIds }), call))
       .lockedIds;

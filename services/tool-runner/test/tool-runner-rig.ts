@@ -129,7 +129,7 @@ export async function startToolRunnerRig({
         ),
         idempotencyKey: sent.idempotencyKey ?? "",
       }),
-      { signal: new AbortController().signal, caller: "gateway" },
+      { caller: "gateway" },
     );
   const owned = resources.move();
   return {

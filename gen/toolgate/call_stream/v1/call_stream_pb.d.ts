@@ -23,7 +23,7 @@ export declare type CallBatch = Message<"toolgate.call_stream.v1.CallBatch"> & {
   calls: Call[];
 
   /**
-   * Ids of calls that their callers cancelled; the server aborts them and sends no reply.
+   * Not used: a client drops the replies of calls that it has cancelled.
    *
    * @generated from field: repeated uint32 cancelled = 2;
    */
@@ -55,7 +55,7 @@ export declare type Call = Message<"toolgate.call_stream.v1.Call"> & {
   request: Uint8Array;
 
   /**
-   * Not used: a client cancels the calls whose time is up.
+   * Not used: a client watches the time of its calls.
    *
    * @generated from field: uint32 timeout_ms = 3;
    */

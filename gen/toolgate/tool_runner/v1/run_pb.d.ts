@@ -105,7 +105,7 @@ export declare type RunRequest = Message<"toolgate.tool_runner.v1.RunRequest"> &
    * The call's Idempotency-Key, of which the gateway checks the form; empty when there is none, and ignored for calls that
    * are not by key. It belongs to one key and tool and is kept for 24 hours, from the moment the run starts; calls that do
    * not reach the run leave it free.
-   * A repeat with the same body waits for the first run, at most for the tool's timeout, and then gets one of:
+   * A repeat with the same body gets one of:
    * - the outcome of the first run, with `replayed`;
    * - idempotency_in_progress: the first run has not ended;
    * - outcome_unknown: the first run may have had effects, but its result was lost or never stored.

@@ -27,7 +27,7 @@ export function unaryRoutes(name: string, service: Service): (router: ConnectRou
   return (router) => {
     service.routes(router);
     for (const { method, handler } of hotCalls) {
-      router.rpc(method, (request, call) => handler(request, { signal: call.signal, caller: callerOf(call) }));
+      router.rpc(method, (request, call) => handler(request, { caller: callerOf(call) }));
     }
   };
 }

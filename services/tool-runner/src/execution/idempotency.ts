@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { Counts } from "@toolgate/slots/counts";
 import { type CallRow, claimCall, type IdempotentCall, releaseCall, storeOutcome } from "../store/idempotent-calls.ts";
 import { NotStarted } from "./errors.ts";
 
@@ -26,8 +24,6 @@ type OnceOutcome =
 /** The first call may have had effects, but its result was lost or never stored. */
 const UNKNOWN = { outcome: { case: "outcomeUnknown", value: {} }, replayed: true } as const;
 
-const IN_PROGRESS: OnceOutcome = { outcome: { case: "idempotencyInProgress", value: {} } };
-
 /** A run that has ended; `durable` resolves once its log record and its event cannot be lost. */
 export interface EndedRun {
   ran: RanOutcome;
@@ -36,12 +32,9 @@ export interface EndedRun {
 
 interface OnceCall {
   idempotentCall: IdempotentCall;
-  workspaceId: string;
   body: Uint8Array;
-  /** The tool's timeout: bounds the run, and how long a repeat waits for it. */
+  /** The tool's timeout. */
   timeoutMs: number;
-  /** Read only when the call has to wait; fires when the caller has disconnected. */
-  signal: () => AbortSignal;
 }
 
 interface IdempotencyDependencies {
@@ -56,10 +49,6 @@ const KEPT_MS = 24 * 3_600_000;
 /** Added to the tool's timeout: time for the log record to be acknowledged, even while the broker restarts. */
 const LEASE_MARGIN_MS = 30_000;
 const MAX_STORED_BYTES_PER_HOUR = 128 * 1024 * 1024;
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 800;
-/** Repeats of a workspace that may wait, because each of them asks the database again and again. */
-const MAX_WAITING = 50;
 const INTERRUPTED = { state: "interrupted", executionId: "", durationMs: 0, sealedResult: null } as const;
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
@@ -72,7 +61,6 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
  */
 export function createIdempotency(deps: IdempotencyDependencies) {
   const { pool, secretBox, now, maxBytesPerHour = MAX_STORED_BYTES_PER_HOUR } = deps;
-  const waiting = new Counts();
 
   async function runClaimed(
     idempotentCall: IdempotentCall,
@@ -113,39 +101,16 @@ export function createIdempotency(deps: IdempotencyDependencies) {
   }
 
   return {
-    async once(
-      { idempotentCall, workspaceId, body, timeoutMs, signal }: OnceCall,
-      run: () => Promise<EndedRun>,
-    ): Promise<OnceOutcome> {
+    async once({ idempotentCall, body, timeoutMs }: OnceCall, run: () => Promise<EndedRun>): Promise<OnceOutcome> {
       const bodyHash = createHash("sha256").update(body).digest();
-      const waitUntil = performance.now() + timeoutMs;
-
-      /** Undefined while another call runs. */
-      async function attempt(): Promise<OnceOutcome | undefined> {
-        const at = new Date(now());
-        const leaseUntil = new Date(at.getTime() + timeoutMs + LEASE_MARGIN_MS);
-        const forgetBefore = new Date(at.getTime() - KEPT_MS);
-        const claim = await claimCall(pool, idempotentCall, { bodyHash, now: at, leaseUntil, forgetBefore });
-        if (claim.claimed) return runClaimed(idempotentCall, at, run);
-        if (!claim.row.bodyHash.equals(bodyHash)) return { outcome: { case: "idempotencyMismatch", value: {} } };
-        return claim.row.state === "running" ? undefined : replay(idempotentCall, claim.row);
-      }
-
-      const first = await attempt();
-      if (first) return first;
-      if (waiting.of(workspaceId) >= MAX_WAITING) return IN_PROGRESS;
-      waiting.add(workspaceId, 1);
-      try {
-        for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-          const leftMs = waitUntil - performance.now();
-          if (leftMs > 0) await sleep(Math.min(pauseMs, leftMs), undefined, { signal: signal() }).catch(() => {});
-          if (leftMs <= 0 || signal().aborted) return IN_PROGRESS;
-          const outcome = await attempt();
-          if (outcome) return outcome;
-        }
-      } finally {
-        waiting.add(workspaceId, -1);
-      }
+      const at = new Date(now());
+      const leaseUntil = new Date(at.getTime() + timeoutMs + LEASE_MARGIN_MS);
+      const forgetBefore = new Date(at.getTime() - KEPT_MS);
+      const claim = await claimCall(pool, idempotentCall, { bodyHash, now: at, leaseUntil, forgetBefore });
+      if (claim.claimed) return runClaimed(idempotentCall, at, run);
+      if (!claim.row.bodyHash.equals(bodyHash)) return { outcome: { case: "idempotencyMismatch", value: {} } };
+      if (claim.row.state === "running") return { outcome: { case: "idempotencyInProgress", value: {} } };
+      return replay(idempotentCall, claim.row);
     },
   };
 }

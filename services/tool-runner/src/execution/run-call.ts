@@ -22,12 +22,7 @@ const UNAVAILABLE: CallResponse = { outcome: { case: "unavailable", value: {} } 
  * broker has stored the run's log record (for a call by key with the usage record), and the run's event is committed. An
  * idempotency key is claimed only by calls that reach the run. Rejects with `NotStarted` when nothing of the tool ran.
  */
-export async function runCall(
-  deps: ExecuteDependencies,
-  given: RunRequest,
-  caller: Caller,
-  signal: () => AbortSignal,
-): Promise<CallResponse> {
+export async function runCall(deps: ExecuteDependencies, given: RunRequest, caller: Caller): Promise<CallResponse> {
   const receivedMs = performance.now();
   // Before the tool is loaded, because the loading time would reveal that the tool exists.
   if (caller.case === "key" && !caller.value.toolListed) return UNAVAILABLE;
@@ -47,7 +42,7 @@ export async function runCall(
   if (idempotencyKey !== "" && caller.case === "key") {
     const idempotentCall = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };
     const { timeoutMs } = tool.definition;
-    return deps.idempotency.once({ idempotentCall, workspaceId: request.workspaceId, body, timeoutMs, signal }, run);
+    return deps.idempotency.once({ idempotentCall, body, timeoutMs }, run);
   }
   const { ran, durable } = await run();
   await durable;

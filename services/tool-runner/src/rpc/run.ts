@@ -37,7 +37,7 @@ export function runHandler(context: Context, onNotStarted: (error: unknown) => v
     if (caller.case === "key") await assertGranted(context, request, caller.value);
     if (caller.case === "test") await assertTester(context, request, caller.value);
     try {
-      const response = create(RunResponseSchema, await runCall(context, request, caller, () => call.signal));
+      const response = create(RunResponseSchema, await runCall(context, request, caller));
       response.usageRecorded = isUsageRecorded(caller, response);
       return response;
     } catch (error) {

@@ -38,10 +38,8 @@ describe("claims of idempotency keys", () => {
 
   const newCall = () => ({
     idempotentCall: { keyId: "1", tool: "t", idempotencyKey: randomUUID() },
-    workspaceId: randomUUID(),
     body: Buffer.from("{}"),
-    timeoutMs: 120,
-    signal: () => new AbortController().signal,
+    timeoutMs: 60_000,
   });
   const failing = (error: Error) => () => Promise.reject(error);
 
@@ -102,39 +100,5 @@ describe("claims of idempotency keys", () => {
     safe.resolve();
     await first;
     expect(await idempotency.once(call, run)).toMatchObject(REPLAYED);
-  });
-
-  it("[TOOL] a repeat stops waiting when its caller disconnects", async () => {
-    const call = { ...newCall(), timeoutMs: 60_000 };
-    const began = Promise.withResolvers<void>();
-    const ending = Promise.withResolvers<EndedRun>();
-    const first = idempotency.once(call, () => {
-      began.resolve();
-      return ending.promise;
-    });
-    await began.promise;
-    const left = new AbortController();
-    const twin = idempotency.once({ ...call, signal: () => left.signal }, run);
-    left.abort();
-    expect(await twin).toMatchObject(IN_PROGRESS);
-    ending.resolve(ended());
-    await first;
-  });
-
-  it("[TOOL] at most 50 repeats of a workspace wait, and further ones learn at once that the call is under way", async () => {
-    const call = { ...newCall(), timeoutMs: 60_000 };
-    const began = Promise.withResolvers<void>();
-    const ending = Promise.withResolvers<EndedRun>();
-    const first = idempotency.once(call, () => {
-      began.resolve();
-      return ending.promise;
-    });
-    await began.promise;
-    const repeats = Array.from({ length: 51 }, () => idempotency.once(call, run));
-    expect(await Promise.race(repeats)).toMatchObject(IN_PROGRESS);
-    ending.resolve(ended());
-    await first;
-    const outcomes = (await Promise.all(repeats)).map(({ outcome }) => outcome.case).sort();
-    expect(outcomes).toEqual(["idempotencyInProgress", ...Array(50).fill("resultJson")]);
   });
 });
