@@ -219,6 +219,24 @@ test("[TOOL] a run finds a connection without the settings, locks and temporary 
   await eventually(async () => (await run(locks)).locks === 0);
 });
 
+test("[RO-3] the text of a reading query that has several statements is refused whole, with and without lists", async () => {
+  await use(runner.dataUrl);
+  await using sources = ownSources();
+  const scope = { workspaceId: runner.workspaceId, epoch: 7n };
+  const more = "; commit; create table smuggled (n int)";
+  for (const [text, values] of [
+    ["select 1", []],
+    ["select $1::int", [1]],
+    ["select $1::int[]", [[1]]],
+  ] as const) {
+    const run = (added: string) => sources.run(scope, { ...STATEMENT, text: text + added, values: [...values] });
+    await expect(run(more)).rejects.toMatchObject({ code: "QUERY_FAILED", message: expect.stringContaining("42601") });
+    expect(await rowsOf(run(""))).toHaveLength(1);
+  }
+  const { rows } = await runner.data.query("select to_regclass('smuggled') as found");
+  expect(rows).toEqual([{ found: null }]);
+});
+
 /** The only row of a statement, as a list. */
 async function rowOf(text: string, values: unknown[] = []): Promise<unknown[]> {
   await use(runner.dataUrl);

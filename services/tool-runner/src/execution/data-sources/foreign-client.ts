@@ -36,11 +36,6 @@ export class ForeignClient extends pg.Client {
     this.#allowedBytes = this.#receivedBytes + bytes;
   }
 
-  /** What the server has sent since the connection was opened. */
-  get receivedBytes(): number {
-    return this.#receivedBytes;
-  }
-
   /** True once the server has sent more than it may and the connection was closed. */
   get sentTooMuch(): boolean {
     return this.#receivedBytes > this.#allowedBytes;

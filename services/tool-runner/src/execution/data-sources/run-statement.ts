@@ -1,6 +1,6 @@
 import { isDeeperThan, isJsonObject } from "@toolgate/rules/json-object";
+import pg from "pg";
 import { ToolError } from "../errors.ts";
-import { queryBounded } from "./bounded-query.ts";
 import type { ForeignClient } from "./foreign-client.ts";
 import { type ForeignPool, Unreachable } from "./foreign-pool.ts";
 
@@ -78,19 +78,16 @@ async function inTransaction(
     // Each row is converted when it arrives, so that it is not kept with all the others.
     const rows: string[] = [];
     let charactersLeft = MAX_JSON_CHARACTERS;
-    let isTooDeep = false;
-    const { rowCount, more } = await queryBounded(client, { text, values: bound }, MAX_ROWS, (row) => {
-      isTooDeep ||= isDeeperThan(row, MAX_VALUE_LEVELS + LEVELS_OF_ROW);
-      if (isTooDeep || charactersLeft < 0) return;
+    const { rowCount } = await queryRows(client, oneStatement(text, bound), (row) => {
+      if (rows.length === MAX_ROWS) throw new ToolError("TOO_MANY_ROWS", `more than ${MAX_ROWS} rows: add a limit`);
+      if (isDeeperThan(row, MAX_VALUE_LEVELS + LEVELS_OF_ROW)) {
+        throw new ToolError("RESULT_TOO_DEEP", `a value is nested more than ${MAX_VALUE_LEVELS} levels deep`);
+      }
       const json = JSON.stringify(row);
       charactersLeft -= json.length;
+      if (charactersLeft < 0) throw new ToolError("RESULT_TOO_LARGE", "the rows are too large as JSON: add a limit");
       rows.push(json);
     });
-    if (charactersLeft < 0) throw new ToolError("RESULT_TOO_LARGE", "the rows are too large as JSON: add a limit");
-    if (more) throw new ToolError("TOO_MANY_ROWS", `more than ${MAX_ROWS} rows: add a limit`);
-    if (isTooDeep) {
-      throw new ToolError("RESULT_TOO_DEEP", `a value is nested more than ${MAX_VALUE_LEVELS} levels deep`);
-    }
     await client.query(keep ? "commit" : "rollback");
     return { rowsJson: `[${rows.join()}]`, rowCount: rowCount ?? 0 };
   } catch (error) {
@@ -100,9 +97,25 @@ async function inTransaction(
   }
 }
 
+/** In the extended protocol, in which a server refuses a text of several statements, such as one that ends the transaction. */
+function oneStatement(text: string, values: unknown[] = []): pg.QueryConfig {
+  return { text, values, queryMode: "extended" } as pg.QueryConfig;
+}
+
+/** Passes each row to `onRow` when it arrives. An error that `onRow` throws closes the connection. */
+function queryRows(
+  client: ForeignClient,
+  query: pg.QueryConfig,
+  onRow: (row: Record<string, unknown>) => void,
+): Promise<pg.QueryResult> {
+  return new Promise((resolve, reject) => {
+    client.query(new pg.Query(query).on("row", onRow).on("end", resolve).on("error", reject));
+  });
+}
+
 /** Lists as what the parameters are: JSON, or arrays of PostgreSQL. */
 async function listsBound(client: ForeignClient, text: string, values: readonly unknown[]): Promise<unknown[]> {
-  await client.query(`prepare toolgate_parameters as ${text}`);
+  await client.query(oneStatement(`prepare toolgate_parameters as ${text}`));
   const { rows } = await client.query<{ types: string[] }>(
     `select array(select type::oid::int from unnest(parameter_types) type) as types
      from pg_prepared_statements where name = 'toolgate_parameters'`,
