@@ -60,22 +60,14 @@ export function grantText(grant: Grant, claims: Record<string, unknown> = {}, si
   return signer.sign(all, { typ: "toolgate-grant+jwt" });
 }
 
-/** A caller of `Run` with what key-auth signs about it: the grant of a key, or the principal of a test. */
+/** A caller of `Run` with what key-auth signs about it: the grant of a key. */
 export function signedCaller(
   caller: RunCaller,
   run: { workspaceId: string; workspace: string; tool: string },
 ): RunCaller {
-  if (caller.case === "key") {
-    const { keyId = "", keyName = "" } = caller.value;
-    return { case: "key", value: { grant: grantText({ ...run, keyId, keyName }), ...caller.value } };
-  }
-  if (caller.case === "test") {
-    const { workspaceId, workspace } = run;
-    const { callerId: userId = "" } = caller.value;
-    const user: Principal = { userId, email: "admin@example.test", workspaceId, workspace, role: "admin" };
-    return { case: "test", value: { principal: principalText(user), ...caller.value } };
-  }
-  return caller;
+  if (caller.case !== "key") return caller;
+  const { keyId = "", keyName = "" } = caller.value;
+  return { case: "key", value: { grant: grantText({ ...run, keyId, keyName }), ...caller.value } };
 }
 
 /** Stands in for key-auth where a service only gets its public keys. */

@@ -13,7 +13,6 @@ import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box
 import { principalKeysOf } from "@toolgate/service-host/identity/principal-keys";
 import { createTextReaders, type Grant, type TextReader } from "@toolgate/service-host/identity/signed-text";
 import { createMailer } from "@toolgate/service-host/mailer";
-import type { Principal } from "@toolgate/service-host/principal";
 import type { Logger } from "@toolgate/service-host/process/logger";
 import type { Peers } from "@toolgate/service-host/rpc/peers";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
@@ -31,7 +30,6 @@ import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts
 /** What runs of tools and the RPC handlers work with. */
 export interface Context extends ExecuteDependencies {
   grants: TextReader<Grant>;
-  principals: TextReader<Principal>;
   epochs: Epochs;
   secretBox: SecretBox;
   findServer: FindServer;
@@ -61,11 +59,11 @@ export async function createContext(
   const epochs = createEpochs(redis);
   const compiler = resources.use(new Compiler());
   return {
-    ...createTextReaders({
+    grants: createTextReaders({
       keySet: principalKeysOf(peers),
       now,
       onError: (error) => log.warn({ err: error }, "key-auth's public keys"),
-    }),
+    }).grants,
     pool,
     epochs,
     compiler,

@@ -93,12 +93,6 @@ export declare type RunRequest = Message<"toolgate.tool_runner.v1.RunRequest"> &
      */
     value: HookCaller;
     case: "hook";
-  } | {
-    /**
-     * @generated from field: toolgate.tool_runner.v1.TestCaller test = 12;
-     */
-    value: TestCaller;
-    case: "test";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -394,43 +388,6 @@ export declare type HookCaller = Message<"toolgate.tool_runner.v1.HookCaller"> &
  * Use `create(HookCallerSchema)` to create a new message.
  */
 export declare const HookCallerSchema: GenMessage<HookCaller>;
-
-/**
- * The test of a tool by a user. No flag has to release it, and tool.completed is not reported.
- *
- * @generated from message toolgate.tool_runner.v1.TestCaller
- */
-export declare type TestCaller = Message<"toolgate.tool_runner.v1.TestCaller"> & {
-  /**
-   * @generated from field: string chat_id = 1;
-   */
-  chatId: string;
-
-  /**
-   * The user.
-   *
-   * @generated from field: string caller_id = 2;
-   */
-  callerId: string;
-
-  /**
-   * @generated from field: bool test_mode = 3;
-   */
-  testMode: boolean;
-
-  /**
-   * The user's principal, from key-auth's Authorize: an administrator of the workspace. Fails as a wrong grant of a key does.
-   *
-   * @generated from field: string principal = 4;
-   */
-  principal: string;
-};
-
-/**
- * Describes the message toolgate.tool_runner.v1.TestCaller.
- * Use `create(TestCallerSchema)` to create a new message.
- */
-export declare const TestCallerSchema: GenMessage<TestCaller>;
 
 /**
  * @generated from message toolgate.tool_runner.v1.RunResponse

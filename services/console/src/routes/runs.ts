@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { LIST, oneOf, text, time } from "./search.ts";
 
-export const ENTRY_TYPES = ["api_key", "hook", "chat", "dry_run", "test", "public_api", "scheduled_task"] as const;
+export const ENTRY_TYPES = ["api_key", "hook", "chat", "dry_run", "public_api", "scheduled_task"] as const;
 export const OUTCOMES = ["succeeded", "failed"] as const;
 
 export const Search = v.object({

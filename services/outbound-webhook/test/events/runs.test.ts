@@ -29,8 +29,7 @@ const HOOK: Caller = {
     receivedAt: "2026-11-21T08:00:00Z",
   },
 };
-const TEST: Caller = { case: "test", value: { chatId: "test-1", callerId: "admin-1" } };
-const CALLERS = { KEY, CHAT, TASK, PUBLIC, HOOK, TEST };
+const CALLERS = { KEY, CHAT, TASK, PUBLIC, HOOK };
 
 const inTestMode = (caller: Caller) => ({ ...caller, value: { ...caller.value, testMode: true } }) as Caller;
 
@@ -41,7 +40,6 @@ const SERVICE_OF: Record<NonNullable<Caller["case"]>, ServiceName> = {
   scheduledTask: "chat",
   publicApi: "gateway",
   hook: "inbound-hook",
-  test: "gateway",
 };
 
 /** An event whose first publishing failed is published again after 30 s. */
@@ -186,11 +184,7 @@ describe("events of tool runs", () => {
 
   const forHook = { case: "chat", value: { ...CHAT.value, hop: 2 } } as Caller;
   it.each<[title: string, callers: Caller[], tools: string[]]>([
-    [
-      "[EVT-30] [LOOP-1] command-line tests, hook runs and an assistant's runs for a hook send no tool.completed",
-      [TEST, HOOK, forHook],
-      ["reported"],
-    ],
+    ["[LOOP-1] hook runs and an assistant's runs for a hook send no tool.completed", [HOOK, forHook], ["reported"]],
     [
       "[EVT-29] a tool called by another tool sends no tool.completed, for any caller",
       Object.values(CALLERS),
@@ -198,13 +192,21 @@ describe("events of tool runs", () => {
     ],
     [
       "[EVT-59] test mode sends neither tool.completed nor custom events",
-      [CHAT, TASK, PUBLIC, HOOK, TEST].map(inTestMode),
+      [CHAT, TASK, PUBLIC, HOOK].map(inTestMode),
       ["reported", "emits_below"],
     ],
   ])("%s", async (_title, callers, tools) => {
     const events = await reported(async () => {
       for (const caller of callers)
         for (const tool of tools) expect((await run(caller, tool, { n: 1 })).outcome.case).toBe("resultJson");
+    });
+    expect(events).toEqual([]);
+  });
+
+  it("[EVT-30] the test of a tool, as a dry run from the console or a command line, sends no tool.completed", async () => {
+    const events = await reported(async () => {
+      const { outcome } = await runner.tools.dryRun({ tool: "reported", args: { n: 1 } });
+      expect(outcome.case).toBe("resultJson");
     });
     expect(events).toEqual([]);
   });

@@ -13,7 +13,6 @@ const ENTRY_TYPES: Readonly<Record<Caller["case"], EntryType>> = {
   scheduledTask: "scheduled_task",
   publicApi: "public_api",
   hook: "hook",
-  test: "test",
 };
 
 const CHAT_ID_RANDOM_CHARACTERS = 12;

@@ -6,7 +6,6 @@ import {
   type RunRequest,
   type RunResponse,
   RunResponseSchema,
-  type TestCaller,
 } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import type { Context } from "../context.ts";
@@ -18,7 +17,6 @@ import { runCall } from "../execution/run-call.ts";
 const STARTED_BY: Readonly<Record<Caller["case"], ServiceName>> = {
   key: "gateway",
   publicApi: "gateway",
-  test: "gateway",
   chat: "chat",
   scheduledTask: "chat",
   hook: "inbound-hook",
@@ -35,7 +33,6 @@ export function runHandler(context: Context, onNotStarted: (error: unknown) => v
       throw new ConnectError(`${call.caller} starts no runs of the kind ${caller.case}`, Code.PermissionDenied);
     }
     if (caller.case === "key") await assertGranted(context, request, caller.value);
-    if (caller.case === "test") await assertTester(context, request, caller.value);
     try {
       const response = create(RunResponseSchema, await runCall(context, request, caller));
       response.usageRecorded = isUsageRecorded(caller, response);
@@ -62,21 +59,6 @@ async function assertGranted({ grants }: Context, request: RunRequest, key: KeyC
     granted.workspace === request.workspace &&
     granted.keyName === key.keyName;
   if (!isForThis) throw new ConnectError("the grant is for another call", Code.PermissionDenied);
-}
-
-/** Throws unless an administrator of the workspace, whom the run will be ascribed to, has just asked for the test. */
-async function assertTester(
-  { principals }: Context,
-  { workspaceId, workspace }: RunRequest,
-  { callerId, principal }: TestCaller,
-): Promise<void> {
-  const user = await principals.read(principal);
-  const mayTest =
-    user.workspaceId === workspaceId &&
-    user.workspace === workspace &&
-    user.userId === callerId &&
-    user.role === "admin";
-  if (!mayTest) throw new ConnectError("the principal is for another test", Code.PermissionDenied);
 }
 
 /** A hook tries again also what was refused because too many others are under way. */

@@ -22,7 +22,6 @@ export const CHAT: Caller = { case: "chat", value: { chatId: "chat-1", callerId:
 export const TASK: Caller = { case: "scheduledTask", value: { chatId: "", taskId: "task-1", hop: 1 } };
 export const PUBLIC: Caller = { case: "publicApi", value: { chatId: "public-1", callerId: "visitor" } };
 export const HOOK: Caller = { case: "hook", value: HOOK_VALUE };
-export const TEST: Caller = { case: "test", value: { chatId: "test-1", callerId: "admin-1" } };
 
 /** The service that starts runs of a kind. */
 export const SERVICE_OF: Record<NonNullable<Caller["case"]>, ServiceName> = {
@@ -31,7 +30,6 @@ export const SERVICE_OF: Record<NonNullable<Caller["case"]>, ServiceName> = {
   scheduledTask: "chat",
   publicApi: "gateway",
   hook: "inbound-hook",
-  test: "gateway",
 };
 
 /** A tool-runner with clients that call it as each kind of caller. */

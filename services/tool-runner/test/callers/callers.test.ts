@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ToolRunnerRig } from "../tool-runner-rig.ts";
-import { type Caller, type CallerRig, CHAT, HOOK, PUBLIC, startCallerRig, TASK, TEST } from "./caller-rig.ts";
+import { type Caller, type CallerRig, CHAT, HOOK, PUBLIC, startCallerRig, TASK } from "./caller-rig.ts";
 
 const FREE = `export default async (args, ctx) => {
   try { return { success: true, value: await ctx.executeQuery(args.sql), read_only: ctx.read_only }; }
@@ -45,7 +45,6 @@ describe("callers from inside", () => {
     ["scheduled_task", TASK, "", "task-1"],
     ["public_api", PUBLIC, "public-1", "visitor"],
     ["hook", HOOK, "hook_9_1_x", "9"],
-    ["test", TEST, "test-1", "admin-1"],
   ] as const)(
     "[LOG] a run by %s is in the execution log with chat and caller",
     async (entryType, caller, chatId, callerId) => {
@@ -61,7 +60,6 @@ describe("callers from inside", () => {
   it.each([
     ["chat", CHAT],
     ["scheduled_task", TASK],
-    ["test", TEST],
   ] as const)("[RO-4] a run by %s may use free SQL, from nested tools too", async (_name, caller) => {
     const written = { success: true, value: { success: true, rows: [{ id: 1 }], row_count: 1 }, read_only: false };
     expect(await resultOf(caller, "free", { sql: INSERT })).toEqual(written);

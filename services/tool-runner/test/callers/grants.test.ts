@@ -6,27 +6,17 @@ import { SERVICE_NAMES } from "@toolgate/service-registry/services";
 import { grantText, newSigningKey, principalText, signedCaller } from "@toolgate/testbed/principals";
 import { testTransport } from "@toolgate/testbed/transports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type Caller,
-  type CallerRig,
-  CHAT,
-  HOOK,
-  PUBLIC,
-  SERVICE_OF,
-  startCallerRig,
-  TASK,
-  TEST,
-} from "./caller-rig.ts";
+import { type Caller, type CallerRig, CHAT, HOOK, PUBLIC, SERVICE_OF, startCallerRig, TASK } from "./caller-rig.ts";
 
 const KEY: Caller = { case: "key", value: { keyId: "1", keyName: "Partner", ip: "", toolListed: true } };
 const ANOTHER_WORKSPACE = "00000000-0000-4000-8000-000000000000";
 const UNSIGNED = Buffer.from('{"alg":"none","typ":"toolgate-grant+jwt","kid":"test"}').toString("base64url");
+const USER: Principal = { userId: "u", email: "u@acme.example", workspaceId: "w", workspace: "acme", role: "admin" };
 const PAST = Math.floor(Date.now() / 1_000) - 3_600;
 
 describe("what key-auth signs about a run", () => {
   let rig: CallerRig;
   let right: { workspaceId: string; workspace: string; keyId: string; keyName: string; tool: string };
-  let user: Principal;
 
   beforeAll(async () => {
     rig = await startCallerRig();
@@ -34,10 +24,8 @@ describe("what key-auth signs about a run", () => {
     const released: JsonObject = { external_api: true, handler };
     await rig.runner.saveTool("open", released);
     await rig.runner.saveTool("other", released);
-    await rig.runner.saveTool("unreleased", { handler });
     const { workspaceId } = rig.runner;
     right = { workspaceId, workspace: "acme", keyId: "1", keyName: "Partner", tool: "open" };
-    user = { userId: "u", email: "u@acme.example", workspaceId, workspace: "acme", role: "admin" };
   });
   afterAll(() => rig.runner[Symbol.asyncDispose]());
 
@@ -58,10 +46,6 @@ describe("what key-auth signs about a run", () => {
     const { keyId, keyName } = right;
     return { case: "key", value: { keyId, keyName, ip: "", toolListed, grant } };
   };
-  const byUser = (principal: string): Caller => ({
-    case: "test",
-    value: { chatId: "t", callerId: user.userId, principal },
-  });
 
   const wrongGrants = (): Record<string, [text: string, outcome: string]> => ({
     none: ["", "Unauthenticated"],
@@ -77,7 +61,7 @@ describe("what key-auth signs about a run", () => {
     unsigned: [`${UNSIGNED}.${grantText(right).split(".")[1]}.`, "Unauthenticated"],
     "signed with an unknown key": [grantText(right, {}, newSigningKey("unknown")), "Unauthenticated"],
     "signed by somebody else": [grantText(right, {}, newSigningKey("test")), "Unauthenticated"],
-    "a principal": [principalText(user), "Unauthenticated"],
+    "a principal": [principalText(USER), "Unauthenticated"],
   });
 
   it("runs a tool for a key with key-auth's grant for this workspace, key and tool, and with no other", async () => {
@@ -88,20 +72,6 @@ describe("what key-auth signs about a run", () => {
     expect(await outcomeOf(byKey("", false))).toBe("unavailable");
     const { executions } = await rig.runner.executions.listExecutions({});
     expect(executions.length).toBeLessThanOrEqual(1);
-  });
-
-  it("tests a tool for an administrator of its workspace, and for nobody else", async () => {
-    const unreleased = { tool: "unreleased" };
-    expect(await outcomeOf(byUser(principalText(user)), unreleased)).toBe("resultJson");
-    const wrong: Record<string, [text: string, outcome: string]> = {
-      none: ["", "Unauthenticated"],
-      "of a manager": [principalText({ ...user, role: "manager" }), "PermissionDenied"],
-      "of another workspace": [principalText({ ...user, workspaceId: ANOTHER_WORKSPACE }), "PermissionDenied"],
-      "of another user": [principalText({ ...user, userId: "v" }), "PermissionDenied"],
-      "a grant": [grantText({ ...right, ...unreleased }), "Unauthenticated"],
-    };
-    for (const [name, [text, outcome]] of Object.entries(wrong))
-      expect([name, await outcomeOf(byUser(text), unreleased)]).toEqual([name, outcome]);
   });
 
   it("describes tools to the gateway for a key of their workspace, and none as for assistants", async () => {
@@ -123,7 +93,7 @@ describe("what key-auth signs about a run", () => {
     const { workspaceId } = rig.runner;
     const run = { workspaceId, workspace: "acme", tool: "none" };
     const workspaceEpoch = await rig.runner.currentEpoch();
-    for (const caller of [KEY, CHAT, TASK, PUBLIC, HOOK, TEST]) {
+    for (const caller of [KEY, CHAT, TASK, PUBLIC, HOOK]) {
       for (const service of SERVICE_NAMES) {
         const outcome = await rig
           .runsOf(service)

@@ -84,7 +84,7 @@ test("[IN-48] [IN-49] [IN-50] [IN-51] a hook needs inbound_hook or external_api,
   expect(isReleased(definitionWith({ inbound_hook: true, async: true }), "hook")).toBe(false);
 });
 
-test.each(["chat", "scheduled_task", "test"] as const)("[EXPO] a run by %s needs no flag and may write", (entry) => {
+test.each(["chat", "scheduled_task"] as const)("[EXPO] a run by %s needs no flag and may write", (entry) => {
   expect(isReleased(definitionWith({}), entry)).toBe(true);
   expect(isReleased(definitionWith({ async: true }), entry)).toBe(true);
   expect(runsReadOnly(definitionWith({}), entry)).toBe(false);
@@ -101,14 +101,14 @@ test("[RO-4] free SQL is for callers from inside, in runs that may write", () =>
   for (const entryType of ["api_key", "dry_run", "public_api"] as const) {
     expect(mayUseFreeSql({ entryType, readOnly: false })).toBe(false);
   }
-  for (const entryType of ["chat", "scheduled_task", "hook", "test"] as const) {
+  for (const entryType of ["chat", "scheduled_task", "hook"] as const) {
     expect(mayUseFreeSql({ entryType, readOnly: false })).toBe(true);
     expect(mayUseFreeSql({ entryType, readOnly: true })).toBe(false);
   }
 });
 
-test("[EVT-25] [EVT-27] [EVT-28] [EVT-30] [LOOP-1] tests, dry runs, test mode and all that a hook causes report nothing", () => {
-  for (const entryType of ["test", "dry_run", "hook"] as const) {
+test("[EVT-25] [EVT-27] [EVT-28] [EVT-30] [LOOP-1] dry runs, test mode and all that a hook causes report nothing", () => {
+  for (const entryType of ["dry_run", "hook"] as const) {
     expect(reportsCompletion({ entryType, hop: 1, testMode: false }), entryType).toBe(false);
   }
   for (const entryType of ["chat", "scheduled_task", "public_api", "api_key"] as const) {

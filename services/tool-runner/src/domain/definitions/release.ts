@@ -3,7 +3,7 @@ import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 import type { Definition } from "./definition.ts";
 
 /** [LOG-11] [EVT-26] The kind of caller, as logs and events name it. */
-export type EntryType = "api_key" | "dry_run" | "chat" | "scheduled_task" | "public_api" | "hook" | "test";
+export type EntryType = "api_key" | "dry_run" | "chat" | "scheduled_task" | "public_api" | "hook";
 
 /** Whether the tool itself may be called this way. Whether an API key lists it is checked elsewhere. */
 export function isReleased(definition: Definition, entry: EntryType): boolean {

@@ -39,7 +39,6 @@ export const ENTRY_WORDS: Readonly<Record<string, string>> = {
   hook: "Hook",
   chat: "Assistant",
   dry_run: "Dry run",
-  test: "Test chat",
   public_api: "Public API",
   scheduled_task: "Scheduled task",
 };
