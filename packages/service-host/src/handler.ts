@@ -1,6 +1,5 @@
 import type {
   DescMethodClientStreaming,
-  DescMethodServerStreaming,
   DescMethodUnary,
   DescService,
   MessageInitShape,
@@ -24,13 +23,6 @@ export type Handlers<Context, Service extends DescService> = {
     ? Handler<Context, Service["method"][Name]>
     : never;
 };
-
-/** An RPC that responds with a stream. */
-export type StreamHandler<Context, Method extends DescMethodServerStreaming> = (
-  context: Context,
-  request: MessageShape<Method["input"]>,
-  call: HandlerContext,
-) => AsyncIterable<MessageInitShape<Method["output"]>>;
 
 /** An RPC whose request is a stream. */
 export type UploadHandler<Context, Method extends DescMethodClientStreaming> = (

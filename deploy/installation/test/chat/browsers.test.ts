@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { get } from "node:http";
+import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallResponse } from "../running-toolgate.ts";
@@ -119,8 +120,8 @@ describe("chats from browsers", () => {
   });
 
   test("[CHAT] the management API does not offer chats past their own rules", async () => {
-    for (const method of ["SendMessage", "GetHistory", "ResetChat", "StopTurn", "StreamAnswer", "CheckOrigin"]) {
-      const answer = await door.toolgate.request(`/toolgate.chat.v1.ChatService/${method}`, {
+    for (const { name } of ChatService.methods) {
+      const answer = await door.toolgate.request(`/toolgate.chat.v1.ChatService/${name}`, {
         method: "POST",
         headers: { "content-type": "application/json", ...door.user.headers },
         body: "{}",

@@ -560,96 +560,6 @@ export declare type ListLastEventsResponse = Message<"toolgate.chat.v1.ListLastE
 export declare const ListLastEventsResponseSchema: GenMessage<ListLastEventsResponse>;
 
 /**
- * @generated from message toolgate.chat.v1.StreamAnswerRequest
- */
-export declare type StreamAnswerRequest = Message<"toolgate.chat.v1.StreamAnswerRequest"> & {
-  /**
-   * The workspace's code.
-   *
-   * @generated from field: string workspace = 1;
-   */
-  workspace: string;
-
-  /**
-   * Chosen by the client: 1 to 128 of A-Z a-z 0-9 _ . : -. It must not begin with apikey_ or hook_.
-   *
-   * @generated from field: string chat_id = 2;
-   */
-  chatId: string;
-
-  /**
-   * 1 to 32000 characters, not blank.
-   *
-   * @generated from field: string message = 3;
-   */
-  message: string;
-
-  /**
-   * @generated from field: bool test_mode = 4;
-   */
-  testMode: boolean;
-
-  /**
-   * At most 255 characters; empty: every call is a new turn.
-   *
-   * @generated from field: string client_message_id = 5;
-   */
-  clientMessageId: string;
-
-  /**
-   * Of UploadFile; empty for none.
-   *
-   * @generated from field: string file_id = 6;
-   */
-  fileId: string;
-
-  /**
-   * The workspace's default assistant when empty.
-   *
-   * @generated from field: string assistant = 7;
-   */
-  assistant: string;
-
-  /**
-   * Only events with a higher id, for a caller that joins its turn again.
-   *
-   * @generated from field: uint64 after_event_id = 8;
-   */
-  afterEventId: bigint;
-};
-
-/**
- * Describes the message toolgate.chat.v1.StreamAnswerRequest.
- * Use `create(StreamAnswerRequestSchema)` to create a new message.
- */
-export declare const StreamAnswerRequestSchema: GenMessage<StreamAnswerRequest>;
-
-/**
- * @generated from message toolgate.chat.v1.StreamAnswerResponse
- */
-export declare type StreamAnswerResponse = Message<"toolgate.chat.v1.StreamAnswerResponse"> & {
-  /**
-   * The first one is the user's message.
-   *
-   * @generated from field: toolgate.chat.v1.ChatEvent event = 1;
-   */
-  event?: ChatEvent | undefined;
-
-  /**
-   * Read from the database, so that many more may follow at once.
-   *
-   * @generated from field: bool replayed = 2;
-   */
-  replayed: boolean;
-};
-
-/**
- * Describes the message toolgate.chat.v1.StreamAnswerResponse.
- * Use `create(StreamAnswerResponseSchema)` to create a new message.
- */
-export declare const StreamAnswerResponseSchema: GenMessage<StreamAnswerResponse>;
-
-/**
  * @generated from message toolgate.chat.v1.SendMessageRequest
  */
 export declare type SendMessageRequest = Message<"toolgate.chat.v1.SendMessageRequest"> & {
@@ -724,143 +634,6 @@ export declare type SendMessageResponse = Message<"toolgate.chat.v1.SendMessageR
  * Use `create(SendMessageResponseSchema)` to create a new message.
  */
 export declare const SendMessageResponseSchema: GenMessage<SendMessageResponse>;
-
-/**
- * @generated from message toolgate.chat.v1.ResumeRequest
- */
-export declare type ResumeRequest = Message<"toolgate.chat.v1.ResumeRequest"> & {
-  /**
-   * @generated from field: string workspace = 1;
-   */
-  workspace: string;
-
-  /**
-   * @generated from field: string chat_id = 2;
-   */
-  chatId: string;
-
-  /**
-   * Exactly one of them. after_event_id: every event with a higher id. since: whole messages created later, and the calls
-   * of tools between them; then every event of the running turn.
-   *
-   * @generated from oneof toolgate.chat.v1.ResumeRequest.from
-   */
-  from: {
-    /**
-     * @generated from field: uint64 after_event_id = 3;
-     */
-    value: bigint;
-    case: "afterEventId";
-  } | {
-    /**
-     * @generated from field: google.protobuf.Timestamp since = 4;
-     */
-    value: Timestamp;
-    case: "since";
-  } | { case: undefined; value?: undefined };
-
-  /**
-   * End after the replay even while a turn is running.
-   *
-   * @generated from field: bool replay_only = 5;
-   */
-  replayOnly: boolean;
-};
-
-/**
- * Describes the message toolgate.chat.v1.ResumeRequest.
- * Use `create(ResumeRequestSchema)` to create a new message.
- */
-export declare const ResumeRequestSchema: GenMessage<ResumeRequest>;
-
-/**
- * @generated from message toolgate.chat.v1.ResumeResponse
- */
-export declare type ResumeResponse = Message<"toolgate.chat.v1.ResumeResponse"> & {
-  /**
-   * @generated from oneof toolgate.chat.v1.ResumeResponse.item
-   */
-  item: {
-    /**
-     * @generated from field: toolgate.chat.v1.ChatEvent event = 1;
-     */
-    value: ChatEvent;
-    case: "event";
-  } | {
-    /**
-     * The last item.
-     *
-     * @generated from field: toolgate.chat.v1.ResumeEnd end = 2;
-     */
-    value: ResumeEnd;
-    case: "end";
-  } | {
-    /**
-     * The first item: the chat's last event, and whether a turn is running.
-     *
-     * @generated from field: toolgate.chat.v1.ResumeStart start = 3;
-     */
-    value: ResumeStart;
-    case: "start";
-  } | { case: undefined; value?: undefined };
-
-  /**
-   * Read from the database, so that many more may follow at once.
-   *
-   * @generated from field: bool replayed = 4;
-   */
-  replayed: boolean;
-};
-
-/**
- * Describes the message toolgate.chat.v1.ResumeResponse.
- * Use `create(ResumeResponseSchema)` to create a new message.
- */
-export declare const ResumeResponseSchema: GenMessage<ResumeResponse>;
-
-/**
- * @generated from message toolgate.chat.v1.ResumeStart
- */
-export declare type ResumeStart = Message<"toolgate.chat.v1.ResumeStart"> & {
-  /**
-   * @generated from field: uint64 last_event_id = 1;
-   */
-  lastEventId: bigint;
-
-  /**
-   * @generated from field: bool turn_running = 2;
-   */
-  turnRunning: boolean;
-};
-
-/**
- * Describes the message toolgate.chat.v1.ResumeStart.
- * Use `create(ResumeStartSchema)` to create a new message.
- */
-export declare const ResumeStartSchema: GenMessage<ResumeStart>;
-
-/**
- * @generated from message toolgate.chat.v1.ResumeEnd
- */
-export declare type ResumeEnd = Message<"toolgate.chat.v1.ResumeEnd"> & {
-  /**
-   * Replayed and followed message events.
-   *
-   * @generated from field: uint32 count = 1;
-   */
-  count: number;
-
-  /**
-   * @generated from field: uint64 last_event_id = 2;
-   */
-  lastEventId: bigint;
-};
-
-/**
- * Describes the message toolgate.chat.v1.ResumeEnd.
- * Use `create(ResumeEndSchema)` to create a new message.
- */
-export declare const ResumeEndSchema: GenMessage<ResumeEnd>;
 
 /**
  * @generated from message toolgate.chat.v1.GetHistoryRequest
@@ -1277,17 +1050,6 @@ export declare const ChatService: GenService<{
     output: typeof ListLastEventsResponseSchema;
   },
   /**
-   * For gateways of the version before: StartTurn and ReadEvents as one stream, which looks for new events twice a second.
-   *
-   * @generated from rpc toolgate.chat.v1.ChatService.StreamAnswer
-   * @deprecated
-   */
-  streamAnswer: {
-    methodKind: "server_streaming";
-    input: typeof StreamAnswerRequestSchema;
-    output: typeof StreamAnswerResponseSchema;
-  },
-  /**
    * As StartTurn, with the whole answer as the response.
    *
    * @generated from rpc toolgate.chat.v1.ChatService.SendMessage
@@ -1296,17 +1058,6 @@ export declare const ChatService: GenService<{
     methodKind: "unary";
     input: typeof SendMessageRequestSchema;
     output: typeof SendMessageResponseSchema;
-  },
-  /**
-   * For gateways of the version before: ReadEvents as one stream, which looks for new events twice a second.
-   *
-   * @generated from rpc toolgate.chat.v1.ChatService.Resume
-   * @deprecated
-   */
-  resume: {
-    methodKind: "server_streaming";
-    input: typeof ResumeRequestSchema;
-    output: typeof ResumeResponseSchema;
   },
   /**
    * A page of messages, oldest first. It ends early when it is larger than 1 MB.

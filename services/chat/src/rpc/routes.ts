@@ -19,7 +19,6 @@ import { listChats } from "./chat-log/list-chats.ts";
 import { checkOrigin } from "./chats/check-origin.ts";
 import { getHistory } from "./chats/get-history.ts";
 import { listLastEvents } from "./chats/list-last-events.ts";
-import { resume, streamAnswer } from "./chats/polled-streams.ts";
 import { readEvents } from "./chats/read-events.ts";
 import { resetChat } from "./chats/reset-chat.ts";
 import { sendMessage } from "./chats/send-message.ts";
@@ -44,11 +43,9 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       listLastEvents,
       readEvents,
       resetChat,
-      resume,
       sendMessage,
       startTurn,
       stopTurn,
-      streamAnswer,
       uploadFile,
     }),
   );

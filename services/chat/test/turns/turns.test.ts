@@ -3,14 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ModelError } from "../../src/models/model.ts";
 import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig, started, streamedText } from "../chat-rig.ts";
-import { clientsOf } from "../management/clients.ts";
 import { say } from "../scripted-model.ts";
-
-async function readToEnd<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = [];
-  for await (const item of stream) items.push(item);
-  return items;
-}
 
 describe("turns", () => {
   let rig: ChatRig;
@@ -84,28 +77,6 @@ describe("turns", () => {
       "three",
       "Answer to three.",
     ]);
-  });
-
-  it("[CHAT-15] [CHAT-17] gateways of the version before read an answer to its end, and resume it while it runs", async () => {
-    const { chats } = clientsOf(rig);
-    rig.model.answer(undefined);
-    const calling = rig.model.call(rig.model.calls.length);
-    const answer = readToEnd(chats.streamAnswer({ chatId: "polled", message: "Hi" }));
-    const call = await calling;
-    const from = { case: "afterEventId", value: 1n } as const;
-    const resumed = chats.resume({ chatId: "polled", from })[Symbol.asyncIterator]();
-    const start = { case: "start", value: { lastEventId: 1n, turnRunning: true } };
-    expect((await resumed.next()).value).toMatchObject({ item: start });
-    call.text("Hello.");
-    call.finish();
-    const events = (await answer).flatMap(({ event }) => event ?? []);
-    expectDense(events);
-    expect(kindsOf(events)).toEqual(["user", "assistant", "done"]);
-    expect(streamedText(events)).toBe("Hello.");
-    const rest = await readToEnd({ [Symbol.asyncIterator]: () => resumed });
-    const after = events.slice(1).map((value) => ({ case: "event", value }));
-    const end = { case: "end", value: { count: 1, lastEventId: 3n } };
-    expect(rest.map(({ item }) => item)).toMatchObject([...after, end]);
   });
 
   it("[CHAT] a chat belongs to the user who created it", async () => {

@@ -19,15 +19,7 @@ import type { SseStream } from "./sse-stream.ts";
 export const NO_TIMEOUT = 0;
 
 /** Failures of the connection or of the process at its other end, after which the same call may succeed. */
-const PASSING: readonly Code[] = [
-  Code.Unavailable,
-  Code.Aborted,
-  Code.Internal,
-  Code.Unknown,
-  Code.Canceled,
-  // A chat process of the version before, while an installation is upgraded.
-  Code.Unimplemented,
-];
+const PASSING: readonly Code[] = [Code.Unavailable, Code.Aborted, Code.Internal, Code.Unknown, Code.Canceled];
 const WAITS_MS = [20, 100, 250, 500, 1_000, 2_000, 2_000, 2_000];
 
 /** A call that may be made again, unless the client of the response `raw` has disconnected. */
