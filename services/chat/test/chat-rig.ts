@@ -15,7 +15,7 @@ import { startToolRunnerRig, type ToolRunnerRig } from "../../tool-runner/test/t
 import { type Config, type ProcessRole, ROLES } from "../src/config.ts";
 import { start as startService } from "../src/service.ts";
 import { readEvents } from "../src/store/events.ts";
-import { type HistoryRow, readHistoryAfter } from "../src/store/history.ts";
+import { type HistoryRow, readMessagesAfter } from "../src/store/history.ts";
 import { turnQueues } from "../src/store/queue.ts";
 import type { StartOutcome, TurnRef } from "../src/store/turns/start.ts";
 import { createTurns, type TurnRequest, type Turns } from "../src/turns/turns.ts";
@@ -155,7 +155,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
       return started(await turns.start(request(chatId, message, more)));
     },
     events,
-    history: (chat) => readHistoryAfter(pool, chat, { after: 0, ...ALL }),
+    history: (chat) => readMessagesAfter(pool, chat, { after: 0, ...ALL }),
     async untilDone(turn) {
       return eventually(async () => {
         const { events: found } = await readEvents(pool, turn.chat, 0, ALL);

@@ -2,13 +2,10 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type EventPosition, ReadMore } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { ChatRow } from "../store/chats.ts";
-import { readEvents, type StoredEvent } from "../store/events.ts";
-import { hasAnswer } from "../store/history.ts";
+import { readEvents } from "../store/events.ts";
 import { findEndOfTurns, findTurn } from "../store/turns/find.ts";
 import { messagesPage } from "./messages-page.ts";
 import { type Page, pageAfter } from "./page.ts";
-
-const EVER = new Date(0);
 
 /**
  * The next events of a chat. While a turn runs, unless the position is `replayOnly`, also those that follow, until the turns
@@ -21,19 +18,11 @@ export async function chatPage(db: Queryable, chat: ChatRow, from: EventPosition
   if (position.upTo === undefined) position.upTo = await findEndOfTurns(db, chat.id, position.newestTurn);
   const { since, upTo } = position;
   const after = Number(position.afterEventId);
-  if (since) {
-    const messagesUpTo = Number(position.messagesUpTo);
-    const { events, lastId } = await messagesPage(db, chat.id, timestampDate(since), { after, upTo: messagesUpTo });
-    if (lastId >= messagesUpTo) position.since = undefined;
-    return pageAfter(position, events, moreAfter(lastId, upTo, ReadMore.STORED), BigInt(lastId));
-  }
+  if (since) return messagesAfter(db, chat, position);
   const { events: stored, more } = await readEvents(db, chat.id, after);
-  const firstId = Number(stored[0]?.event.id ?? chat.lastEventId + 1);
-  if (firstId > after + 1) {
-    const lastMissing = await endOfMissing(db, chat, { after, first: stored[0] });
-    const { events, lastId } = await messagesPage(db, chat.id, EVER, { after, upTo: lastMissing });
-    return pageAfter(position, events, moreAfter(lastId, upTo, ReadMore.STORED), BigInt(lastId));
-  }
+  const firstId = stored[0]?.event.id ?? BigInt(chat.lastEventId + 1);
+  // Messages stand for events that are no longer stored.
+  if (firstId > after + 1) return messagesAfter(db, chat, { ...position, messagesUpTo: firstId - 1n });
   const events = stored.map(({ event }) => event).filter(({ id }) => upTo === undefined || id <= upTo);
   const last = events.at(-1);
   if (upTo !== undefined && !more) return pageAfter(position, events, ReadMore.NOTHING);
@@ -56,20 +45,12 @@ async function firstPosition(db: Queryable, chat: ChatRow, from: EventPosition, 
   };
 }
 
-/**
- * The last of the events after an id that are no longer stored. They include the rest of a turn whose answer began among
- * them, because an answer is sent as a whole.
- */
-async function endOfMissing(
-  db: Queryable,
-  chat: ChatRow,
-  { after, first }: { after: number; first: StoredEvent | undefined },
-): Promise<number> {
-  if (!first) return chat.lastEventId;
-  const upTo = Number(first.event.id) - 1;
-  const turn = await findTurn(db, first.turn);
-  const isSent = turn && (await hasAnswer(db, chat.id, { turn: turn.id, after, upTo }));
-  return isSent ? Math.max(turn.lastEventId, upTo) : upTo;
+async function messagesAfter(db: Queryable, chat: ChatRow, position: EventPosition): Promise<Page> {
+  const { afterEventId, messagesUpTo, since, upTo } = position;
+  const range = { after: Number(afterEventId), upTo: Number(messagesUpTo), since: since && timestampDate(since) };
+  const { events, lastId } = await messagesPage(db, chat.id, range);
+  const next = { ...position, since: lastId >= messagesUpTo ? undefined : since };
+  return pageAfter(next, events, moreAfter(lastId, upTo, ReadMore.STORED), BigInt(lastId));
 }
 
 function moreAfter(lastId: number, upTo: bigint | undefined, otherwise: ReadMore): ReadMore {

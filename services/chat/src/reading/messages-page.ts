@@ -3,7 +3,8 @@ import { type ChatEvent, ChatEventSchema } from "@toolgate/gen/toolgate/chat/v1/
 import type { Queryable } from "@toolgate/postgres/pool";
 import { messageEvent } from "../domain/chat-event.ts";
 import { readLastTexts, readToolEvents } from "../store/events.ts";
-import { type HistoryRow, readMessagesSince } from "../store/history.ts";
+import { type HistoryRow, readMessagesAfter } from "../store/history.ts";
+import { findTurn } from "../store/turns/find.ts";
 
 const PAGE = { messages: 20, maxBytes: 64 * 1024 };
 
@@ -14,21 +15,28 @@ interface MessagesPage {
 }
 
 /**
- * [CHAT-22] [CHAT-43] [CHAT-44] Whole messages that were created later than `since`, with the calls of tools around them,
- * after one event id and up to another. A message has the id of its last part, so that a reader may continue after it.
+ * [CHAT-22] [CHAT-43] [CHAT-44] Whole messages with the calls of tools around them, after one event id and up to another, or
+ * to the end of the turn whose answer begins before that. A message has the id of its last part, so that a reader may
+ * continue after it.
  */
 export async function messagesPage(
   db: Queryable,
   chat: number,
-  since: Date,
-  { after, upTo }: { after: number; upTo: number },
+  range: { after: number; upTo: number; since?: Date | undefined },
 ): Promise<MessagesPage> {
   const { messages, maxBytes } = PAGE;
-  const found = await readMessagesSince(db, chat, { since, after, upTo, limit: messages + 1, maxBytes });
+  const found = await readMessagesAfter(db, chat, { ...range, limit: messages + 1, maxBytes });
   const rows = found.slice(0, messages);
-  const nextId = rows.at(-1)?.nextId ?? null;
-  const lastId = nextId === null ? upTo : nextId - 1;
-  return { events: rows.length === 0 ? [] : await withTools(db, chat, rows, lastId), lastId };
+  const last = rows.at(-1);
+  if (!last) return { events: [], lastId: range.upTo };
+  const lastId = last.nextId === null ? Math.max(range.upTo, await endOf(db, last)) : last.nextId - 1;
+  return { events: await withTools(db, chat, rows, lastId), lastId };
+}
+
+/** An answer that begins before the end of a page is in it as a whole. */
+async function endOf(db: Queryable, { role, turn, eventId }: HistoryRow): Promise<number> {
+  const found = role === "assistant" ? await findTurn(db, turn) : undefined;
+  return found?.lastEventId ?? eventId;
 }
 
 async function withTools(db: Queryable, chat: number, rows: HistoryRow[], to: number): Promise<ChatEvent[]> {

@@ -1,12 +1,13 @@
 import { create } from "@bufbuild/protobuf";
-import { type ChatEvent, ChatEventSchema, type EventPosition, ReadMore } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { ChatEventSchema, type EventPosition, ReadMore } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
 import { chatBusy } from "../domain/chat-error.ts";
-import { doneEvent, type EventBody, messageEvent } from "../domain/chat-event.ts";
+import { doneEvent } from "../domain/chat-event.ts";
 import { hasEnded } from "../domain/turn.ts";
 import type { ChatRow } from "../store/chats.ts";
 import { readEvents } from "../store/events.ts";
-import { findReply, findTurn, type TurnProgress } from "../store/turns/find.ts";
+import { findTurn } from "../store/turns/find.ts";
+import { messagesPage } from "./messages-page.ts";
 import { type Page, pageAfter } from "./page.ts";
 
 /**
@@ -19,38 +20,21 @@ export async function turnPage(db: Queryable, chat: ChatRow, position: EventPosi
   const turn = found?.chat === chat.id ? found : undefined;
   if (turn?.status === "refused") throw chatBusy();
   const isOver = !turn || hasEnded(turn.status);
-  const { firstEventId = 0 } = turn ?? {};
+  const { firstEventId = 0, lastEventId = 0 } = turn ?? {};
   if (!isOver && firstEventId === 0) return pageAfter(position, [], ReadMore.LIVE);
   const after = Math.max(firstEventId - 1, Number(position.afterEventId));
+  if (isOver && after >= lastEventId) {
+    const done = create(ChatEventSchema, { id: BigInt(lastEventId || chat.lastEventId), event: doneEvent() });
+    return pageAfter(position, [done], ReadMore.NOTHING);
+  }
   const { events: stored, more } = await readEvents(db, chat.id, after);
   const events = stored.filter((event) => event.turn === id).map(({ event }) => event);
+  const firstId = Number(events[0]?.id ?? lastEventId + 1);
+  // Messages stand for events that are old, or were reset.
+  if (isOver && firstId > after + 1) {
+    const page = await messagesPage(db, chat.id, { after, upTo: firstId - 1 });
+    return pageAfter(position, page.events, ReadMore.STORED, BigInt(page.lastId));
+  }
   if (events.at(-1)?.event.case === "done") return pageAfter(position, events, ReadMore.NOTHING);
-  if (more && events.length > 0) return pageAfter(position, events, ReadMore.STORED);
-  if (!isOver) return pageAfter(position, events, ReadMore.LIVE);
-  // The rest is gone: the events are old, or the chat was reset, and then perhaps again.
-  const hasAnswer = after >= firstEventId || events.some(isAnswer);
-  const ending = await endOf(db, chat, turn, hasAnswer);
-  return pageAfter(position, [...events, ...ending], ReadMore.NOTHING);
-}
-
-function isAnswer({ event }: ChatEvent): boolean {
-  return event.case === "message" && event.value.role === "assistant";
-}
-
-/** What stands for events that are no longer stored: the whole answer, and the end. */
-async function endOf(
-  db: Queryable,
-  chat: ChatRow,
-  turn: TurnProgress | undefined,
-  hasAnswer: boolean,
-): Promise<ChatEvent[]> {
-  const lastEventId = turn?.lastEventId || chat.lastEventId;
-  const done = eventOf(lastEventId, doneEvent());
-  const reply = turn && !hasAnswer ? await findReply(db, turn) : "";
-  if (!turn || reply === "") return [done];
-  return [eventOf(lastEventId - 1, messageEvent("assistant", reply, turn.endedAt)), done];
-}
-
-function eventOf(id: number, event: EventBody): ChatEvent {
-  return create(ChatEventSchema, { id: BigInt(id), event });
+  return pageAfter(position, events, more && events.length > 0 ? ReadMore.STORED : ReadMore.LIVE);
 }

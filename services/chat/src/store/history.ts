@@ -45,18 +45,14 @@ const BEFORE = page(
 
 const AFTER = page(
   `select * from chat.message
-   where chat = $1 and event_id > $2 and event_id > ${resetUpTo("$1")} order by event_id limit $3`,
-  "event_id",
-  "$4",
-);
-
-const SINCE = page(
-  `select * from chat.message
    where chat = $1 and created_at > $2 and event_id > $3 and event_id <= $4 and event_id > ${resetUpTo("$1")}
    order by event_id limit $5`,
   "event_id",
   "$6",
 );
+
+const EVER = new Date(0);
+const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** The newest messages of a chat before an event id, newest first. */
 export async function readHistory(
@@ -68,39 +64,13 @@ export async function readHistory(
   return rows;
 }
 
-/** The oldest messages of a chat after an event id, oldest first. */
-export async function readHistoryAfter(
+/** The oldest messages of a chat with event ids after one and up to another, created later than `since`, oldest first. */
+export async function readMessagesAfter(
   db: Queryable,
   chat: number,
-  { after, limit, maxBytes }: { after: number } & PageSize,
+  range: { after: number; upTo?: number; since?: Date | undefined } & PageSize,
 ): Promise<PageRow[]> {
-  const { rows } = await db.query(AFTER, [chat, after, limit, maxBytes]);
+  const { after, upTo = NEWEST, since = EVER, limit, maxBytes } = range;
+  const { rows } = await db.query(AFTER, [chat, since, after, upTo, limit, maxBytes]);
   return rows;
-}
-
-/** Messages that were created later than `since`, oldest first, with event ids after `after` and up to `upTo`. */
-export async function readMessagesSince(
-  db: Queryable,
-  chat: number,
-  { since, after, upTo, limit, maxBytes }: { since: Date; after: number; upTo: number } & PageSize,
-): Promise<PageRow[]> {
-  const { rows } = await db.query(SINCE, [chat, since, after, upTo, limit, maxBytes]);
-  return rows;
-}
-
-/** Whether a finished answer of the turn begins after one event id and not later than another. */
-export async function hasAnswer(
-  db: Queryable,
-  chat: number,
-  { turn, after, upTo }: { turn: string; after: number; upTo: number },
-): Promise<boolean> {
-  const { rows } = await db.query(
-    `select exists (
-       select from chat.message
-       where chat = $1 and event_id > $2 and event_id <= $3 and event_id > ${resetUpTo("$1")} and turn = $4
-         and role = 'assistant'
-     ) as found`,
-    [chat, after, upTo, turn],
-  );
-  return rows[0].found;
 }

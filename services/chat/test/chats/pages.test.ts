@@ -4,7 +4,7 @@ import type { HistoryMessage } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { doneEvent, messageEvent, storedEvent } from "../../src/domain/chat-event.ts";
 import { readEvents } from "../../src/store/events.ts";
-import { readHistory, readHistoryAfter, readMessagesSince } from "../../src/store/history.ts";
+import { readHistory, readMessagesAfter } from "../../src/store/history.ts";
 import { type ChatRig, expectDense, startChatRig, streamedText } from "../chat-rig.ts";
 import { type Clients, clientsOf } from "../management/clients.ts";
 import { readAll } from "../turns/read-all.ts";
@@ -88,8 +88,7 @@ test("[NFR] nothing is read of a message or an event that does not fit into its 
   const part = { limit: 50, maxBytes: 1024 * 1024 };
   const pages = [
     await readHistory(rig.pool, chat, { before: ALL, ...part }),
-    await readHistoryAfter(rig.pool, chat, { after: 0, ...part }),
-    await readMessagesSince(rig.pool, chat, { since: new Date(0), after: 0, upTo: ALL, ...part }),
+    await readMessagesAfter(rig.pool, chat, { after: 0, ...part }),
   ];
   for (const rows of pages) {
     expect(rows.filter(({ role }) => role === "assistant")).toHaveLength(3);

@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, it } from "vitest";
-import { readHistoryAfter } from "../../src/store/history.ts";
+import { readMessagesAfter } from "../../src/store/history.ts";
 import { findReply } from "../../src/store/turns/find.ts";
 import { finishResets } from "../../src/store/unfinished-resets.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig } from "../chat-rig.ts";
@@ -91,7 +91,7 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   expect(await readAll(chats, "hidden", { since: timestampFromDate(new Date(0)) })).toEqual([]);
   expect(await rig.events(chat)).toEqual([]);
   expect(await rig.history(chat)).toEqual([]);
-  expect(await readHistoryAfter(rig.pool, chat, { after: 0, limit: 10, maxBytes: 1_000 })).toEqual([]);
+  expect(await readMessagesAfter(rig.pool, chat, { after: 0, limit: 10, maxBytes: 1_000 })).toEqual([]);
   expect(await findReply(rig.pool, last)).toBe("");
   rig.model.answer(say("Hello."));
   await rig.start(["worker"]);
@@ -102,6 +102,7 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   const events = await rig.events(chat);
   expectDense(events, LAST_EVENT + 1);
   expect(kindsOf(events)).toEqual(["user", "assistant", "done"]);
+  expect(await readAll(chats, "hidden", { afterEventId: 0n })).toEqual(events);
   expect((await left(rig)).rows).toBeGreaterThan(0);
   await other.disposeAsync();
   await eventually(async () => expect(await left(rig)).toEqual({ rows: 0, resets: 0 }));

@@ -47,8 +47,8 @@ it("[CHAT-22] a stream that resumes after events that are no longer stored gets 
   await rig.pool.query("delete from chat.event where chat = $1 and id < $2", [first.chat, kept]);
   await rig.pool.query("update chat.chat set owner = 'manager' where chat_id = 'resumed'");
   const { chats } = clientsOf(rig);
-  const resume = async (after: number) => {
-    const events = await readAll(chats, "resumed", { afterEventId: BigInt(after) });
+  const resume = async (after: number, turn = "") => {
+    const events = await readAll(chats, "resumed", { afterEventId: BigInt(after), turn });
     return events.map(({ event }) => (event.case === "message" ? event.value.content : event.case));
   };
   const rest = ["Three", "Third.", "done"];
@@ -56,4 +56,9 @@ it("[CHAT-22] a stream that resumes after events that are no longer stored gets 
   expect(await resume(second.firstEventId)).toEqual(["Second, to its end.", ...rest]);
   expect(await resume(second.firstEventId + 1)).toEqual(["to its end.", "done", ...rest]);
   expect(await resume(third.firstEventId - 1)).toEqual(rest);
+  expect(await resume(0, first.id)).toEqual(["One", "First.", "done"]);
+  expect(await resume(0, second.id)).toEqual(["Two", "Second, to its end.", "done"]);
+  expect(await resume(second.firstEventId, second.id)).toEqual(["Second, to its end.", "done"]);
+  expect(await resume(second.firstEventId + 1, second.id)).toEqual(["to its end.", "done"]);
+  expect(await resume(0, third.id)).toEqual(rest);
 });

@@ -6,7 +6,7 @@ import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
 import { BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
 import { findDefinition } from "../../store/assistants.ts";
-import { type HistoryRow, readHistory, readHistoryAfter } from "../../store/history.ts";
+import { type HistoryRow, readHistory, readMessagesAfter } from "../../store/history.ts";
 import { readSettings } from "../../store/settings.ts";
 import { chatOf, refuse } from "./chat-of.ts";
 
@@ -25,7 +25,7 @@ export const getHistory: Handler<Context, typeof ChatService.method.getHistory> 
   const found =
     after === undefined
       ? await readHistory(context.pool, chat.id, { before: eventIdOf(before || MAX_EVENT_ID), ...page })
-      : await readHistoryAfter(context.pool, chat.id, { after: eventIdOf(after), ...page });
+      : await readMessagesAfter(context.pool, chat.id, { after: eventIdOf(after), ...page });
   if (found.length === 0 && (after ?? before) === 0n) return greetingOf(context, principalOf(call), request);
   const rows = found.slice(0, size);
   const last = rows.at(-1);
