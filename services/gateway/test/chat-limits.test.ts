@@ -33,8 +33,7 @@ async function serving(code: string) {
   });
   const chat = createRouterTransport(({ service }) => {
     service(ChatService, {
-      readEvents: ({ position }) => ({ chat: 1n, position, more: ReadMore.LIVE, turnRunning: true }),
-      listLastEvents: ({ chats }) => ({ eventIds: chats.map(() => 0n) }),
+      readEvents: ({ position }) => ({ position, more: ReadMore.LIVE, turnRunning: true }),
       sendMessage: () => ({ error: { code, message: "no" } }),
     });
   });

@@ -477,13 +477,6 @@ export declare const ReadEventsRequestSchema: GenMessage<ReadEventsRequest>;
  */
 export declare type ReadEventsResponse = Message<"toolgate.chat.v1.ReadEventsResponse"> & {
   /**
-   * The chat's row, for ListLastEvents; 0 when there is no such chat.
-   *
-   * @generated from field: uint64 chat = 1;
-   */
-  chat: bigint;
-
-  /**
    * The first event of a turn is the user's message. A message that is no longer stored in parts is one event.
    *
    * @generated from field: repeated toolgate.chat.v1.ChatEvent events = 2;
@@ -522,42 +515,6 @@ export declare type ReadEventsResponse = Message<"toolgate.chat.v1.ReadEventsRes
  * Use `create(ReadEventsResponseSchema)` to create a new message.
  */
 export declare const ReadEventsResponseSchema: GenMessage<ReadEventsResponse>;
-
-/**
- * @generated from message toolgate.chat.v1.ListLastEventsRequest
- */
-export declare type ListLastEventsRequest = Message<"toolgate.chat.v1.ListLastEventsRequest"> & {
-  /**
-   * Rows of chats.
-   *
-   * @generated from field: repeated uint64 chats = 1;
-   */
-  chats: bigint[];
-};
-
-/**
- * Describes the message toolgate.chat.v1.ListLastEventsRequest.
- * Use `create(ListLastEventsRequestSchema)` to create a new message.
- */
-export declare const ListLastEventsRequestSchema: GenMessage<ListLastEventsRequest>;
-
-/**
- * @generated from message toolgate.chat.v1.ListLastEventsResponse
- */
-export declare type ListLastEventsResponse = Message<"toolgate.chat.v1.ListLastEventsResponse"> & {
-  /**
-   * In the order of the request; 0 for a chat that does not exist.
-   *
-   * @generated from field: repeated uint64 event_ids = 1;
-   */
-  eventIds: bigint[];
-};
-
-/**
- * Describes the message toolgate.chat.v1.ListLastEventsResponse.
- * Use `create(ListLastEventsResponseSchema)` to create a new message.
- */
-export declare const ListLastEventsResponseSchema: GenMessage<ListLastEventsResponse>;
 
 /**
  * @generated from message toolgate.chat.v1.SendMessageRequest
@@ -1038,16 +995,6 @@ export declare const ChatService: GenService<{
     methodKind: "unary";
     input: typeof ReadEventsRequestSchema;
     output: typeof ReadEventsResponseSchema;
-  },
-  /**
-   * The id of the last event of each chat, for readers that may have missed what was published.
-   *
-   * @generated from rpc toolgate.chat.v1.ChatService.ListLastEvents
-   */
-  listLastEvents: {
-    methodKind: "unary";
-    input: typeof ListLastEventsRequestSchema;
-    output: typeof ListLastEventsResponseSchema;
   },
   /**
    * As StartTurn, with the whole answer as the response.

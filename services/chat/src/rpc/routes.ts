@@ -18,7 +18,6 @@ import { getToolCall } from "./chat-log/get-tool-call.ts";
 import { listChats } from "./chat-log/list-chats.ts";
 import { checkOrigin } from "./chats/check-origin.ts";
 import { getHistory } from "./chats/get-history.ts";
-import { listLastEvents } from "./chats/list-last-events.ts";
 import { readEvents } from "./chats/read-events.ts";
 import { resetChat } from "./chats/reset-chat.ts";
 import { sendMessage } from "./chats/send-message.ts";
@@ -40,7 +39,6 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
     bind(context, {
       checkOrigin,
       getHistory,
-      listLastEvents,
       readEvents,
       resetChat,
       sendMessage,

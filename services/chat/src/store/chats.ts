@@ -20,13 +20,3 @@ export async function findChat(db: Queryable, workspaceId: string, chatId: strin
   );
   return rows[0];
 }
-
-/** The last event of each of many chats, in one query. */
-export async function lastEventIds(db: Queryable, chats: readonly number[]): Promise<Map<number, number>> {
-  const { rows } = await db.query({
-    name: "last_event_ids",
-    text: "select id, last_event_id from chat.chat where id = any($1::bigint[])",
-    values: [chats],
-  });
-  return new Map(rows.map((row) => [row.id, row.last_event_id]));
-}

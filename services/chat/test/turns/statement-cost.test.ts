@@ -2,7 +2,6 @@ import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { expect, test } from "vitest";
 import { doneEvent, messageEvent, storedEvent } from "../../src/domain/chat-event.ts";
-import { lastEventIds } from "../../src/store/chats.ts";
 import { readEvents, readLastTexts, readToolEvents } from "../../src/store/events.ts";
 import { findExpiredFiles } from "../../src/store/files.ts";
 import { readHistory, readMessagesAfter } from "../../src/store/history.ts";
@@ -108,7 +107,6 @@ test("[NFR] no statement of a turn reads more when the tables have become long s
     expect((await readEvents(pool, chat, 0, part)).events.length).toBeGreaterThan(2);
     await readToolEvents(pool, chat, 0, all);
     await readLastTexts(pool, chat, 0, all);
-    await lastEventIds(pool, [chat]);
     expect(await readHistory(pool, chat, { before: all, ...part })).toHaveLength(3);
     await readMessagesAfter(pool, chat, { after: 0, ...part });
     await findTurn(pool, id);

@@ -16,6 +16,6 @@ export const readEvents: Handler<Context, typeof ChatService.method.readEvents> 
   if (position.afterEventId > chat.lastEventId) position.afterEventId = BigInt(chat.lastEventId);
   const page =
     position.turn === "" ? await chatPage(pool, chat, position, now()) : await turnPage(pool, chat, position);
-  const { id, lastEventId, currentTurn } = chat;
-  return { chat: BigInt(id), ...page, lastEventId: BigInt(lastEventId), turnRunning: currentTurn !== null };
+  const { lastEventId, currentTurn } = chat;
+  return { ...page, lastEventId: BigInt(lastEventId), turnRunning: currentTurn !== null };
 };

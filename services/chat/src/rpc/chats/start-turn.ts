@@ -11,7 +11,6 @@ export const startTurn: Handler<Context, typeof ChatService.method.startTurn> = 
   const hasBegun = isNew && firstId > 0n;
   const event = { id: firstId, event: messageEvent("user", request.message, context.now()) };
   const first = {
-    chat: BigInt(turn.chat),
     events: hasBegun ? [event] : [],
     position: { turn: turn.id, afterEventId: hasBegun || firstId === 0n ? firstId : firstId - 1n },
     more: isNew ? ReadMore.LIVE : ReadMore.STORED,

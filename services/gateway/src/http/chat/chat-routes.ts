@@ -16,7 +16,6 @@ import { resetChat, stopTurn } from "./change-chat.ts";
 import type { ChatContext } from "./context.ts";
 import { preflight } from "./cors.ts";
 import { showHistory } from "./history.ts";
-import { LiveChats } from "./live-chats.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { resumeStream } from "./resume.ts";
 import { sendMessage } from "./send.ts";
@@ -58,25 +57,21 @@ export function chatRoutes({ chat, keyAuth, origins, call, answerLimits, uploads
   const sessions = createClient(SessionService, keyAuth);
   const authorize = call?.(SessionService.method.authorize) ?? sessions.authorize;
   const streams = new OpenStreams();
-  const live = new LiveChats({ bus, chat: client, log });
   const context: ChatContext = {
     chat: client,
     sessions,
     authorize: (question) => authorize(create(AuthorizeRequestSchema, question)),
     origins,
     streams,
-    live,
     answers: new OpenAnswers(answerLimits),
     uploads,
+    bus,
     log,
   };
   return async (app: FastifyInstance): Promise<void> => {
     app.decorateRequest("bodyType", "");
     app.addHook("preClose", async () => streams.close());
-    app.addHook("onClose", async () => {
-      streams[Symbol.dispose]();
-      live[Symbol.dispose]();
-    });
+    app.addHook("onClose", async () => streams[Symbol.dispose]());
     app.addHook("onRequest", (request, reply, done) => {
       // The router would refuse types that it cannot read, and in another form.
       request.bodyType = request.headers["content-type"] ?? "";

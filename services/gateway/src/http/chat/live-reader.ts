@@ -4,28 +4,42 @@ import { chatEventGaps } from "@toolgate/telemetry/instruments";
 
 /** Published events that a stream has not taken. Beyond this they are read from chat. */
 const MAX_WAITING_BYTES = 256 * 1024;
-/** Twice a minute: a turn may end without an event, so that the ids do not show that its end was lost. */
-const COMPARISONS_PER_READ = 15;
+
+/**
+ * How long a stream may hear nothing until it reads what it may have missed, by how often it has done so in vain: a message
+ * or its publisher may be lost, or NATS be down.
+ */
+export function silenceMs(reads: number): number {
+  return Math.min(2_000 * 2 ** reads, 10_000);
+}
 
 /** What is published of a chat, for one stream. */
-export class LiveReader implements Disposable {
-  /** The chat's row; 0 until it is known. */
-  chat = 0n;
+export class LiveReader {
   /** The stream has all events up to this id. */
-  after = 0n;
+  #after = 0n;
   readonly #signal: AbortSignal;
-  readonly #dispose: () => void;
-  readonly #wake = () => this.#resolve?.();
-  #resolve: (() => void) | undefined;
+  readonly #silenceMs: typeof silenceMs;
+  #wake: (() => void) | undefined;
   #waiting: ChatEvents[] = [];
   #waitingBytes = 0;
-  #hasMissed = false;
-  #comparisons = 0;
+  #mustRead = false;
+  #silentReads = 0;
 
-  constructor(signal: AbortSignal, dispose: () => void) {
+  /** `signal` ends its waits. */
+  constructor(signal: AbortSignal, silence = silenceMs) {
     this.#signal = signal;
-    this.#dispose = dispose;
-    signal.addEventListener("abort", this.#wake);
+    this.#silenceMs = silence;
+    signal.addEventListener("abort", () => this.#wake?.());
+  }
+
+  get after(): bigint {
+    return this.#after;
+  }
+
+  /** Goes on after the stored events that the stream has read. */
+  continueAfter(id: bigint): void {
+    if (id !== this.#after) this.#silentReads = 0;
+    this.#after = id;
   }
 
   /**
@@ -33,27 +47,26 @@ export class LiveReader implements Disposable {
    * the signal's reason.
    */
   async next(turn: string): Promise<ChatEvent[] | undefined> {
-    while (!this.#signal.aborted) {
-      const published = this.#waiting.filter((one) => turn === "" || one.turn === turn);
-      const events = published.flatMap((one) => one.events).filter(({ id }) => id > this.after);
-      const isDense = events.every(({ id }, index) => id === this.after + BigInt(index + 1));
-      if (!isDense && this.after > 0n) chatEventGaps.add(1);
-      // A turn may also end without any event.
-      const mustRead = this.#hasMissed || !isDense || published.some((one) => one.events.length === 0);
-      this.#forget();
-      if (mustRead) {
-        this.#hasMissed = false;
-        return undefined;
+    const silence = setTimeout(() => this.#endSilence(), this.#silenceMs(this.#silentReads));
+    try {
+      for (;;) {
+        this.#signal.throwIfAborted();
+        const events = this.#take(turn);
+        if (this.#mustRead) {
+          this.#mustRead = false;
+          return undefined;
+        }
+        if (events.length > 0) {
+          this.continueAfter(this.#after + BigInt(events.length));
+          return events;
+        }
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
       }
-      if (events.length > 0) {
-        this.after += BigInt(events.length);
-        return events;
-      }
-      await new Promise<void>((resolve) => {
-        this.#resolve = resolve;
-      });
+    } finally {
+      clearTimeout(silence);
     }
-    throw this.#signal.reason;
   }
 
   /** Takes published events, which may be repeated or have gaps. */
@@ -62,23 +75,26 @@ export class LiveReader implements Disposable {
     this.#waitingBytes += bytes;
     if (this.#waitingBytes > MAX_WAITING_BYTES) {
       this.#forget();
-      this.#hasMissed = true;
+      this.#mustRead = true;
     }
-    this.#wake();
+    this.#wake?.();
   }
 
-  /** Takes the id of the chat's last stored event, every 2 s. It is lower than that of the stream in a restored database. */
-  compare(lastEventId: bigint): void {
-    this.#comparisons += 1;
-    const isSame = lastEventId === (this.#waiting.at(-1)?.events.at(-1)?.id ?? this.after);
-    if (isSame && this.#comparisons % COMPARISONS_PER_READ !== 0) return;
-    this.#hasMissed = true;
-    this.#wake();
+  #take(turn: string): ChatEvent[] {
+    const published = this.#waiting.filter((one) => turn === "" || one.turn === turn);
+    this.#forget();
+    const events = published.flatMap((one) => one.events).filter(({ id }) => id > this.#after);
+    const isDense = events.every(({ id }, index) => id === this.#after + BigInt(index + 1));
+    if (!isDense && this.#after > 0n) chatEventGaps.add(1);
+    // A turn may also end without any event.
+    this.#mustRead ||= !isDense || published.some((one) => one.events.length === 0);
+    return events;
   }
 
-  [Symbol.dispose](): void {
-    this.#signal.removeEventListener("abort", this.#wake);
-    this.#dispose();
+  #endSilence(): void {
+    this.#silentReads += 1;
+    this.#mustRead = true;
+    this.#wake?.();
   }
 
   #forget(): void {

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
+import { followChat } from "@toolgate/event-bus/chat-events";
 import {
   type ChatEvent,
   EventPositionSchema,
@@ -8,6 +9,7 @@ import {
 } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Admitted } from "./admission.ts";
 import type { ChatContext } from "./context.ts";
+import { LiveReader } from "./live-reader.ts";
 import type { SseStream } from "./sse-stream.ts";
 import { repeated } from "./upstream.ts";
 
@@ -25,27 +27,30 @@ interface Begin {
 
 /**
  * The events of a chat, or of a turn, to the end that chat tells: stored ones, then what is published, and stored ones again
- * where that has a gap. Rejects once the client has left.
+ * where that has a gap or stays away. Rejects once the client has left.
  */
 export async function* readChat(
-  { chat: client, live }: ChatContext,
+  { chat: client, bus, log }: ChatContext,
   { workspaceId, headers }: Admitted,
   { chatId, first }: Begin,
   { signal, raw }: Pick<SseStream, "signal" | "raw">,
 ): AsyncGenerator<Part> {
   const read = <T>(call: (options: CallOptions) => Promise<T>) =>
     repeated(async () => call({ headers: await headers(), signal }), { raw });
-  using reader = await live.follow({ workspaceId, chatId }, signal);
+  const reader = new LiveReader(signal);
+  const onError = (error: unknown) => log.error({ err: error }, "published events of a chat could not be read");
+  using following = followChat(bus, { workspaceId, chatId }, (...published) => reader.receive(...published), onError);
+  // So that all that is committed after the first read is heard.
+  await following.subscribed;
   let stored = await read(first);
   while (stored) {
     yield { events: stored.events, stored };
     // The stream may wait for long now, and has sent them.
     stored.events.length = 0;
-    const { more, chat, position = create(EventPositionSchema) } = stored;
+    const { more, position = create(EventPositionSchema) } = stored;
     if (more === ReadMore.NOTHING) return;
     if (more === ReadMore.LIVE) {
-      reader.chat = chat;
-      reader.after = position.afterEventId;
+      reader.continueAfter(position.afterEventId);
       for (let hasEnded = false; !hasEnded; ) {
         const events = await reader.next(position.turn);
         if (!events) break;
