@@ -2,7 +2,6 @@ import { QuoteType, Tokenizer } from "htmlparser2";
 import { escapeHtml } from "./escape.ts";
 import { safeHref } from "./link.ts";
 import { escapeText, nextMarkup, unescapeText } from "./markup.ts";
-import { TextWindow } from "./text-window.ts";
 import { HtmlWriter } from "./writer.ts";
 
 /** Longest tag, in characters; what is longer is text. A link's largest tag fits, escaped as we write it. */
@@ -19,8 +18,10 @@ const HIGH_SURROGATE_AT_END = /[\ud800-\udbff]$/;
 export class HtmlSanitizer {
   readonly #writer = new HtmlWriter();
   #tokenizer = this.#newTokenizer();
-  /** The input since the current tag or entity began, and where that is. Places are the tokenizer's. */
-  #window = new TextWindow();
+  /** The input of which something is unfinished, and where it begins. Places are the tokenizer's. */
+  #window = "";
+  #windowAt = 0;
+  /** Where the current tag or entity begins. */
   #unfinishedAt = 0;
   /** What the next part of the input decides. */
   #half = "";
@@ -47,7 +48,7 @@ export class HtmlSanitizer {
   end(): string {
     this.#feedAll(escapeHtml(this.#rest) + (this.#half && "\ufffd"));
     this.#tokenizer.end();
-    this.#writeText(this.#window.slice(this.#unfinishedAt));
+    this.#writeText(this.#input(this.#unfinishedAt));
     this.#writer.closeAll();
     return this.#writer.take();
   }
@@ -62,15 +63,22 @@ export class HtmlSanitizer {
   }
 
   #feed(piece: string): void {
-    this.#window.add(piece);
+    this.#window += piece;
     this.#tokenizer.write(piece);
-    this.#window.startAt(this.#unfinishedAt);
+    this.#window = this.#input(this.#unfinishedAt);
+    this.#windowAt = this.#unfinishedAt;
     if (this.#window.length < MAX_TAG_CHARS) return;
-    this.#writeText(this.#window.slice(this.#unfinishedAt));
+    this.#writeText(this.#window);
     this.#tokenizer = this.#newTokenizer();
-    this.#window = new TextWindow();
+    this.#window = "";
+    this.#windowAt = 0;
     this.#unfinishedAt = 0;
     this.#isHref = false;
+  }
+
+  /** The input between two places in the window. For a tag cut off at its slash, the tokenizer says that it began at -1. */
+  #input(start: number, end = Number.POSITIVE_INFINITY): string {
+    return this.#window.slice(Math.max(0, start - this.#windowAt), end - this.#windowAt);
   }
 
   #newTokenizer(): Tokenizer {
@@ -78,7 +86,7 @@ export class HtmlSanitizer {
       {},
       {
         ontext: (start, end) => {
-          this.#writer.text(this.#window.slice(start, end));
+          this.#writer.text(this.#input(start, end));
           this.#unfinishedAt = end;
         },
         ontextentity: (codepoint, end) => {
@@ -86,17 +94,16 @@ export class HtmlSanitizer {
           this.#unfinishedAt = end;
         },
         onopentagname: (start, end) => {
-          this.#tag = this.#window.slice(start, end);
+          this.#tag = this.#input(start, end);
           this.#href = undefined;
           this.#isText = false;
         },
         onattribname: (start, end) => {
-          this.#isHref =
-            this.#tag === "a" && this.#href === undefined && /^href$/i.test(this.#window.slice(start, end));
+          this.#isHref = this.#tag === "a" && this.#href === undefined && /^href$/i.test(this.#input(start, end));
           this.#attribute = "";
         },
         onattribdata: (start, end) => {
-          if (this.#isHref) this.#attribute += this.#window.slice(start, end);
+          if (this.#isHref) this.#attribute += this.#input(start, end);
         },
         onattribentity: (codepoint) => {
           if (this.#isHref) this.#attribute += String.fromCodePoint(codepoint);
@@ -109,8 +116,8 @@ export class HtmlSanitizer {
         onopentagend: (end) => this.#openTag(end),
         onselfclosingtag: (end) => this.#openTag(end),
         onclosetag: (start, end) => {
-          this.#writer.closeTag(this.#window.slice(start, end));
-          this.#skip(this.#window.slice(end).indexOf(">") + end);
+          this.#writer.closeTag(this.#input(start, end));
+          this.#skip(this.#input(end).indexOf(">") + end);
         },
         // The input has none of these: they do not begin as an allowed tag does.
         oncomment: () => undefined,
@@ -123,7 +130,7 @@ export class HtmlSanitizer {
   }
 
   #openTag(end: number): void {
-    if (this.#isText) this.#writeText(this.#window.slice(this.#unfinishedAt, end + 1));
+    if (this.#isText) this.#writeText(this.#input(this.#unfinishedAt, end + 1));
     else if (this.#tag !== "a") this.#writer.openTag(this.#tag);
     else {
       const href = safeHref(this.#href ?? "");

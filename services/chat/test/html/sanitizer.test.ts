@@ -39,6 +39,7 @@ test.each([
   ["<scr<script>ipt>", "&lt;scr&lt;script&gt;ipt&gt;"],
   ["x\u0000\u0007y&#0;z\ud800", "xy\ufffdz\ufffd"],
   ["cut off <stro", "cut off &lt;stro"],
+  ["cut off <b/", "cut off &lt;b/"],
   ['cut off <a href="https://a.example/?a&b', "cut off &lt;a href=&quot;https://a.example/?a&amp;b"],
 ])("[CHAT-14] %s becomes %s", (input, html) => {
   expect(sanitize(input)).toBe(html);
