@@ -3,22 +3,24 @@ import { isLockTimeout } from "../data-error.ts";
 const LOCK_TIMEOUT_MS = 500;
 
 /**
- * Does the work, one transaction of `pipelined`, for all groups at once, or if one stays locked, for each group alone, so
- * that other groups do not wait for it. Returns the groups that stayed locked, for which nothing was done.
+ * Does the work for all items at once, as one transaction of `pipelined`, or if a group stays locked, for the items of each
+ * group alone, so that other groups do not wait for it. Returns the items of groups that stayed locked, for which nothing
+ * was done.
  */
-export async function inUnlockedGroups(
-  groups: readonly string[],
-  work: (some: readonly string[], lockTimeoutMs: number) => Promise<void>,
-): Promise<readonly string[]> {
-  const locked: string[] = [];
-  const each = groups.length > 1 ? groups.map((group) => [group]) : [];
-  for (const some of [groups, ...each]) {
+export async function inUnlockedGroups<Item>(
+  items: readonly Item[],
+  groupOf: (item: Item) => string,
+  work: (some: Item[], lockTimeoutMs: number) => Promise<void>,
+): Promise<Item[]> {
+  const groups = [...Map.groupBy(items, groupOf).values()];
+  const locked: Item[] = [];
+  for (const some of groups.length > 1 ? [[...items], ...groups] : groups) {
     try {
       await work(some, LOCK_TIMEOUT_MS);
-      if (some === groups) return [];
+      if (some.length === items.length) break;
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
-      if (some.length === 1) locked.push(...some);
+      if (groups.includes(some)) locked.push(...some);
     }
   }
   return locked;

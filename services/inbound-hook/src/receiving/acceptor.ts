@@ -47,18 +47,18 @@ export function createAcceptor(store: StoreCalls): Acceptor {
   const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: LOCKED_FOR_MS });
   const batches = createGroupCommit<WaitingCall>({
     async commit(batch) {
-      const storeOf = async (some: readonly string[], lockTimeoutMs: number) => {
-        const chosen = new Set(some);
-        const theirs = batch.filter(({ call, outcome }) => !outcome && chosen.has(call.workspaceId));
+      const storeOf = async (some: WaitingCall[], lockTimeoutMs: number) => {
+        const theirs = some.filter(({ outcome }) => !outcome);
         await storeAll(theirs, (calls, sendBefore) => store(calls, { sendBefore, lockTimeoutMs }));
         for (const { outcome, settled } of theirs) if (outcome) settled();
       };
-      const workspaces = [...new Set(batch.map(({ call }) => call.workspaceId))];
-      const locked = workspaces.filter((id) => lockedLately.has(id)).map((id) => [id]);
-      const free = workspaces.filter((id) => !lockedLately.has(id));
+      const workspaceOf = ({ call }: WaitingCall) => call.workspaceId;
+      const isFree = (waiting: WaitingCall) => !lockedLately.has(workspaceOf(waiting));
+      const { free = [], locked = [] } = Object.groupBy(batch, (waiting) => (isFree(waiting) ? "free" : "locked"));
       // Others do not wait for those that were locked a moment ago.
-      for (const some of free.length > 0 ? [free, ...locked] : locked)
-        for (const id of await inUnlockedGroups(some, storeOf)) lockedLately.set(id, true);
+      for (const some of [free, locked])
+        for (const { call } of await inUnlockedGroups(some, workspaceOf, storeOf))
+          lockedLately.set(call.workspaceId, true);
     },
     sizeOf: ({ call }) => CALL_BYTES + call.body.length,
     maxItems: 200,

@@ -31,15 +31,14 @@ interface WaitingResult {
 export function createResultStore(settle: Settle, onError: (error: unknown) => void): ResultStore {
   const results = createGroupCommit<WaitingResult>({
     async commit(batch) {
-      const workspaces = [...new Set(batch.map(({ record }) => record.workspaceId))];
-      await inUnlockedGroups(workspaces, async (some, lockTimeoutMs) => {
-        const theirs = batch.filter(({ record }) => some.includes(record.workspaceId));
-        const records = theirs.map(({ record }) => record);
+      const workspaceOf = ({ record }: WaitingResult) => record.workspaceId;
+      await inUnlockedGroups(batch, workspaceOf, async (some, lockTimeoutMs) => {
+        const records = some.map(({ record }) => record);
         const refused = await writeAccepted(records, (part) => settle(part, lockTimeoutMs));
         // A result whose own data Postgres refuses loses its contents.
         const emptied = { args: "", result: "", error: "the result could not be stored" };
         for (const { item } of refused) await settle([{ ...item, ...emptied }], lockTimeoutMs);
-        for (const result of theirs) {
+        for (const result of some) {
           result.isStored = true;
           result.settled();
         }

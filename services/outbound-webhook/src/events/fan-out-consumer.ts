@@ -100,11 +100,9 @@ function traced(event: StoredEvent, { traceparent, tracestate }: WorkspaceEvent)
  */
 async function storeUnlocked(events: readonly PendingEvent[], running: RunningFanOut): Promise<Refused[]> {
   const refused: Refused[] = [];
-  const workspaces = [...new Set(events.map(({ event }) => event.workspaceId))];
-  const locked = await inUnlockedGroups(workspaces, async (some, lockTimeoutMs) => {
-    const chosen = new Set(some);
-    const free = events.filter(({ event }) => chosen.has(event.workspaceId));
-    for (const { item, reason } of await writeAccepted(free, (part) => store(part, lockTimeoutMs, running)))
+  const workspaceOf = ({ event }: PendingEvent) => event.workspaceId;
+  const locked = await inUnlockedGroups(events, workspaceOf, async (some, lockTimeoutMs) => {
+    for (const { item, reason } of await writeAccepted(some, (part) => store(part, lockTimeoutMs, running)))
       refused.push({ subject: item.subject, eventId: item.event.id, reason, payload: item.event.body });
   });
   if (locked.length > 0) throw new Error("the queue of a workspace is locked");

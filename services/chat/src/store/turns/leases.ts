@@ -66,14 +66,12 @@ where status = 'running' and lane = $2 and lease_until < $1 order by lease_until
 export async function expireLeases(pool: Pool, queue: TurnQueue, now: Date): Promise<number> {
   const { lane, tables } = queue;
   const { rows } = await pool.query({ name: "find_expired_turns", text: FIND_EXPIRED, values: [now, lane] });
-  const turns: { id: string; workspaceId: string }[] = rows;
-  if (turns.length === 0) return 0;
+  const workspaceOf = (turn: Pick<HeldTurn, "id" | "workspaceId">) => turn.workspaceId;
   let expired = 0;
-  const workspaces = [...new Set(turns.map(({ workspaceId }) => workspaceId))];
-  await inUnlockedGroups(workspaces, async (some, lockTimeoutMs) => {
-    const ids = turns.filter(({ workspaceId }) => some.includes(workspaceId)).map(({ id }) => id);
-    const expire = { name: `expire_${lane}_turns`, text: requeue(queue, EXPIRED), values: [now, ids] };
-    const results = await pipelined(pool, [lockGroups(tables, some), expire], { lockTimeoutMs });
+  await inUnlockedGroups(rows, workspaceOf, async (some, lockTimeoutMs) => {
+    const values = [now, some.map(({ id }) => id)];
+    const expire = { name: `expire_${lane}_turns`, text: requeue(queue, EXPIRED), values };
+    const results = await pipelined(pool, [lockGroups(tables, some.map(workspaceOf)), expire], { lockTimeoutMs });
     expired += results.at(-1)?.rows[0].turns ?? 0;
   });
   return expired;

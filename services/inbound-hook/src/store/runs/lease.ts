@@ -15,15 +15,14 @@ export async function renewLeases(
   deliveries: readonly { deliveryId: string; workspaceId: string }[],
   leaseUntil: Date,
 ): Promise<void> {
-  const groups = [...new Set(deliveries.map((delivery) => delivery.workspaceId))];
-  await inUnlockedGroups(groups, async (some, lockTimeoutMs) => {
-    const ids = deliveries.filter(({ workspaceId }) => some.includes(workspaceId)).map(({ deliveryId }) => deliveryId);
+  const workspaceOf = (delivery: { workspaceId: string }) => delivery.workspaceId;
+  await inUnlockedGroups(deliveries, workspaceOf, async (some, lockTimeoutMs) => {
     const renew = {
       name: `${tables}_renew`,
       text: `update ${tables}_item set lease_until = $2 where item_id = any($1::uuid[]) and lease_until < $2`,
-      values: [ids, leaseUntil],
+      values: [some.map(({ deliveryId }) => deliveryId), leaseUntil],
     };
-    await pipelined(pool, [lockGroups(tables, some), renew], { lockTimeoutMs });
+    await pipelined(pool, [lockGroups(tables, some.map(workspaceOf)), renew], { lockTimeoutMs });
   });
 }
 
@@ -31,13 +30,13 @@ export async function renewLeases(
 export async function interruptExpired({ pool, queue }: LaneStore, now: Date): Promise<number> {
   const { tables } = queue;
   const { rows } = await pool.query(expiredGroups(tables, now, ITEMS_PER_EXPIRY));
-  const groups: string[] = rows.map((row) => row.group_id);
-  if (groups.length === 0) return 0;
   const text = interruptText(queue);
+  const groupOf = (row: { group_id: string }) => row.group_id;
   let runs = 0;
-  await inUnlockedGroups(groups, async (some, lockTimeoutMs) => {
-    const interrupt = { name: `${tables}_interrupt`, text, values: [some, now, ITEMS_PER_EXPIRY, INTERRUPTED] };
-    const results = await pipelined(pool, [lockGroups(tables, some), interrupt], { lockTimeoutMs });
+  await inUnlockedGroups(rows, groupOf, async (some, lockTimeoutMs) => {
+    const groups = some.map(groupOf);
+    const interrupt = { name: `${tables}_interrupt`, text, values: [groups, now, ITEMS_PER_EXPIRY, INTERRUPTED] };
+    const results = await pipelined(pool, [lockGroups(tables, groups), interrupt], { lockTimeoutMs });
     runs += results.at(-1)?.rows[0].runs ?? 0;
   });
   return runs;

@@ -33,11 +33,9 @@ async function undoClaim(store: LaneStore, { claimId, leaseUntil }: ClaimIdentit
   const [found] = await pipelined(store.pool, [{ name: `${tables}_claimed`, text, values: [leaseUntil, claimId] }]);
   const end = { outcome: "returned", againAt: now, durationMs: 0, args: "", result: "", error: "", executionId: "" };
   const records: RunRecord[] = (found?.rows ?? []).map((row) => ({ ...row, ...end, claimId }));
-  let returned = 0;
-  await inUnlockedGroups([...new Set(records.map((record) => record.workspaceId))], async (some, lockTimeoutMs) => {
-    const theirs = records.filter(({ workspaceId }) => some.includes(workspaceId));
-    if (theirs.length > 0) await settleRuns(store, theirs, now, lockTimeoutMs);
-    returned += theirs.length;
+  const workspaceOf = (record: RunRecord) => record.workspaceId;
+  const locked = await inUnlockedGroups(records, workspaceOf, async (some, lockTimeoutMs) => {
+    await settleRuns(store, some, now, lockTimeoutMs);
   });
-  return { found: records.length, returned };
+  return { found: records.length, returned: records.length - locked.length };
 }
