@@ -1,5 +1,6 @@
 import type { Pool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
+import { lockGroup } from "@toolgate/testbed/locked-group";
 import { expect, it } from "vitest";
 import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
@@ -7,19 +8,8 @@ import { say } from "../scripted-model.ts";
 
 const QUIET = { workspaceId: "quiet-workspace", workspace: "quiet" };
 
-/** Locks the queue of the rig's workspace, which must have had a turn, as a slow transaction would. */
-async function lockQueue({ pool, tools }: ChatRig): Promise<AsyncDisposableStack> {
-  const held = new AsyncDisposableStack();
-  const client = await pool.connect();
-  held.defer(async () => {
-    await client.query("rollback");
-    client.release();
-  });
-  await client.query("begin");
-  await client.query("set local idle_in_transaction_session_timeout = 0");
-  await client.query("select from chat.chat_queue_group where group_id = $1 for update", [tools.workspaceId]);
-  return held;
-}
+/** Of the rig's workspace, which must have had a turn. */
+const lockQueue = ({ pool, tools }: ChatRig) => lockGroup(pool, "chat.chat_queue", tools.workspaceId);
 
 /** When each transaction that waits for a lock began, and whether it is the service's or the rig's own. */
 async function waitingForLock(pool: Pool): Promise<{ began: string; of: "chat" | "rig" }[]> {

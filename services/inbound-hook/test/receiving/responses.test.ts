@@ -1,4 +1,5 @@
 import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { lockGroup } from "@toolgate/testbed/locked-group";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestWorkspace } from "../hook-rig.ts";
 import { newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
@@ -134,18 +135,12 @@ test("[IN-22] while the queue of one workspace is locked, its calls get 503 and 
   const other = await rig.newWorkspace();
   const [stuck, free] = [await workspace.createHook(), await other.createHook()];
   for (const hook of [stuck, free]) expect((await rig.sendSigned(hook, { body: newBody() })).status).toBe(202);
-  const blocker = await rig.pool.connect();
   const late = newBody();
-  try {
-    await blocker.query("begin");
-    await blocker.query("select from inbound_hook.tool_queue_group where group_id = $1 for update", [workspace.id]);
-    const refused = [late, newBody(), newBody()].map((body) => rig.sendSigned(stuck, { body }));
-    for (let call = 0; call < 10; call += 1) expect((await rig.sendSigned(free, { body: newBody() })).status).toBe(202);
-    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([503, 503, 503]);
-  } finally {
-    await blocker.query("rollback");
-    blocker.release();
-  }
+  await using lock = await lockGroup(rig.pool, "inbound_hook.tool_queue", workspace.id);
+  const refused = [late, newBody(), newBody()].map((body) => rig.sendSigned(stuck, { body }));
+  for (let call = 0; call < 10; call += 1) expect((await rig.sendSigned(free, { body: newBody() })).status).toBe(202);
+  expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([503, 503, 503]);
+  await lock.disposeAsync();
   // What was refused is not stored after all, and a repeat is accepted as new.
   expect(await rig.deliveriesOf(stuck.id)).toHaveLength(1);
   expect((await rig.sendSigned(stuck, { body: late })).status).toBe(202);

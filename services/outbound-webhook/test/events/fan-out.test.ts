@@ -1,6 +1,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { eventually } from "@toolgate/testbed/eventually";
+import { lockGroup } from "@toolgate/testbed/locked-group";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { QUEUE_TABLES } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig, SettledSchema, settledSubject, startOutboundRig } from "../outbound-rig.ts";
 
 describe("the fan-out", () => {
@@ -100,14 +102,11 @@ describe("the fan-out", () => {
 
   it("[OUT] a workspace whose queue is locked does not keep the events of others waiting, and loses none", async () => {
     for (const name of ["w-locked", "w-free"]) await rig.register(name, `/${name}`);
-    const holder = await rig.pool.connect();
-    await holder.query("begin");
-    await holder.query("select from outbound_webhook.queue_group where group_id = 'w-locked' for update");
+    await using lock = await lockGroup(rig.pool, QUEUE_TABLES, "w-locked");
     await rig.reportMany(["w-locked", "w-free"].map((workspaceId) => newEvent({ workspaceId }, rig.clock.now())));
     await eventually(async () => expect(await count("delivery", "w-free")).toBe(1));
     expect(await count("delivery", "w-locked")).toBe(0);
-    await holder.query("rollback");
-    holder.release();
+    await lock.disposeAsync();
     await eventually(async () => expect(await count("delivery", "w-locked")).toBe(1));
     expect(await count("delivery", "w-free")).toBe(1);
   });
