@@ -1,3 +1,4 @@
+import { lockGroup } from "@toolgate/testbed/locked-group";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { maintainPartitions } from "../src/store/retention.ts";
 import type { TestWorkspace } from "./hook-rig.ts";
@@ -13,14 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.[Symbol.asyncDispose]());
 
+async function members({ id: workspaceId } = workspace): Promise<Set<bigint>> {
+  const text = "select member_id as id from inbound_hook.tool_queue_member where group_id = $1";
+  const { rows } = await rig.pool.query(text, [workspaceId]);
+  return new Set(rows.map(({ id }) => BigInt(id)));
+}
+
 test("[NFR] the queue forgets a deleted hook once it has no deliveries, because every claim reads all hooks of a workspace", async () => {
-  const members = async () => {
-    const { rows } = await rig.pool.query(
-      "select member_id as id from inbound_hook.tool_queue_member where group_id = $1",
-      [workspace.id],
-    );
-    return new Set(rows.map(({ id }) => BigInt(id)));
-  };
   const [busy, idle, kept] = [await workspace.createHook(), await workspace.createHook(), await workspace.createHook()];
   for (const hook of [busy, idle, kept]) await rig.ended(await rig.accept(hook));
   const queue = "inbound_hook.tool_queue_item";
@@ -35,6 +35,22 @@ test("[NFR] the queue forgets a deleted hook once it has no deliveries, because 
   await rig.pool.query(`delete from ${queue} where member_id = $1`, [busy.id]);
   await maintainPartitions(rig.pool, rig.clock.now());
   expect(await members()).toEqual(new Set([kept.id]));
+});
+
+test("[NFR] while the queue of one workspace is locked, those of others forget deleted hooks, and its own does afterwards", async () => {
+  const workspaces = [await rig.newWorkspace(), await rig.newWorkspace()] as const;
+  const [locked, free] = workspaces;
+  for (const { createHook, hooks } of workspaces) {
+    const hook = await createHook();
+    await rig.ended(await rig.accept(hook));
+    await hooks.deleteHook({ hookId: hook.id });
+  }
+  await using lock = await lockGroup(rig.pool, "inbound_hook.tool_queue", locked.id);
+  await maintainPartitions(rig.pool, rig.clock.now());
+  expect([(await members(locked)).size, (await members(free)).size]).toEqual([1, 0]);
+  await lock.disposeAsync();
+  await maintainPartitions(rig.pool, rig.clock.now());
+  expect((await members(locked)).size).toBe(0);
 });
 
 test("[IN-14] deliveries, their runs and their replay keys are deleted after 30 days, and not before", async () => {

@@ -1,7 +1,9 @@
 import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { eventually } from "@toolgate/testbed/eventually";
+import { lockGroup } from "@toolgate/testbed/locked-group";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { QUEUE_TABLES } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig } from "../outbound-rig.ts";
 import { eventsOf, MAX_DUE, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 
@@ -77,6 +79,23 @@ describe("the steps of a replay", () => {
       async () => (await scene.client("v").getReplay({ replayId: otherId })).replay?.state === ReplayState.DONE,
     );
     expect((await scene.get(replayId))?.state).toBe(ReplayState.RUNNING);
+  });
+
+  it("[FAIR] a replay whose workspace is locked does not delay the others, and ends afterwards", async () => {
+    const { id } = await scene.backlog(2);
+    const { id: other } = await rig.register("v", "/v");
+    const replayId = await scene.start(id);
+    rig.clock.advance(1);
+    const { replayId: otherId } = await scene.client("v").startReplay({ endpointId: other, range: scene.wholeRange() });
+    await using lock = await lockGroup(rig.pool, QUEUE_TABLES, "w");
+    const replica = scene.replica();
+    await expect(replica.step(rig.clock.now())).rejects.toMatchObject({ code: "55P03" });
+    expect(await replica.step(rig.clock.now())).toMatchObject({ worked: true, nextAt: expect.any(Date) });
+    expect((await scene.client("v").getReplay({ replayId: otherId })).replay?.state).toBe(ReplayState.DONE);
+    await lock.disposeAsync();
+    rig.clock.advance(10 * SECOND_MS);
+    await rig.start(["dispatcher", "worker"]);
+    expect(await scene.done(replayId)).toMatchObject({ sent: 2, delivered: 2 });
   });
 
   it("[OUT] sends everything once over many steps, with deliveries and skipped events of the same time", async () => {

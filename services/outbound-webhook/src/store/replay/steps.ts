@@ -4,6 +4,8 @@ import { lockWorkspace } from "../endpoint.ts";
 import { findReplay, type ReplayRow } from "./replay.ts";
 import { workOn } from "./work.ts";
 
+/** Longest wait for a workspace that is locked: then the step fails. */
+const LOCK_TIMEOUT_MS = 500;
 /** How long a replay whose step failed is postponed, so that it does not delay the others. */
 const FAILED_WAIT_MS = 10_000;
 
@@ -38,6 +40,7 @@ export async function stepReplay(pool: Pool, queue: FairQueue, now: Date): Promi
   let due: ReplayKey | undefined;
   try {
     const made = await inTransaction(pool, async (db) => {
+      await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
       due = (await db.query(LOCK_DUE, [now])).rows[0];
       return due && workOn(db, queue, await lockAndFind(db, due), now);
     });
