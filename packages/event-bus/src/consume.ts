@@ -12,6 +12,8 @@ export interface ConsumeBatchesOptions extends ConsumeOptions {
    * that comes after a pause is handled immediately. Default 0.
    */
   everyMs?: number;
+  /** Longest wait until a batch that failed is delivered again. Default 5 s. */
+  maxRedeliverWaitMs?: number;
 }
 
 /** A message in this process that has not been acknowledged or refused yet. */
@@ -82,18 +84,19 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
 const REDELIVER_WAIT_MS = 250;
 const MAX_REDELIVER_WAIT_MS = 5_000;
 
-async function handleBatch(batch: HeldMessage[], { handle, onError }: ConsumeBatchesOptions): Promise<void> {
+async function handleBatch(batch: HeldMessage[], options: ConsumeBatchesOptions): Promise<void> {
+  const { handle, onError, maxRedeliverWaitMs = MAX_REDELIVER_WAIT_MS } = options;
   try {
     await handle(batch.map(({ message }) => message));
     for (const held of batch) held.reply((message) => message.ack());
   } catch (error) {
     onError(error);
-    for (const held of batch) held.reply((message) => message.nak(waitBeforeRepeat(message)));
+    for (const held of batch) held.reply((message) => message.nak(waitBeforeRepeat(message, maxRedeliverWaitMs)));
   }
 }
 
-function waitBeforeRepeat({ info: { deliveryCount } }: JsMsg): number {
-  return Math.min(REDELIVER_WAIT_MS * 2 ** (deliveryCount - 1), MAX_REDELIVER_WAIT_MS);
+function waitBeforeRepeat({ info: { deliveryCount } }: JsMsg, maxWaitMs: number): number {
+  return Math.min(REDELIVER_WAIT_MS * 2 ** (deliveryCount - 1), maxWaitMs);
 }
 
 const RETURN_WITHIN_MS = 1_000;

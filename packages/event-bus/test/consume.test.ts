@@ -50,6 +50,21 @@ test("a refused batch is delivered again until it is handled", async () => {
   expect(rig.errors.length).toBeGreaterThan(0);
 });
 
+test("a batch that keeps failing is delivered again as often as its consumer asks for", async () => {
+  await using rig = await consumeRig();
+  // With the usual waits these would take longer than the test waits.
+  let failuresLeft = 40;
+  void rig.consume({
+    maxRedeliverWaitMs: 10,
+    async handle() {
+      failuresLeft -= 1;
+      if (failuresLeft > 0) throw new Error("the database is down");
+    },
+  });
+  await rig.publish("a");
+  await eventually(async () => expect(await rig.left()).toBe(0));
+});
+
 test("ends after the current batch, and returns the waiting messages", async () => {
   await using rig = await consumeRig();
   const [gate, stop] = [Promise.withResolvers<void>(), new AbortController()];

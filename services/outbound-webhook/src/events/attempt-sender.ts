@@ -2,6 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { MAX_MESSAGE_BYTES, publishDurably } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { type Attempt, AttemptBatchSchema, AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { signingKey } from "@toolgate/webhook-signing/secret";
 import { headersContext } from "../domain/custom-headers.ts";
@@ -23,7 +24,7 @@ const UNSIGNABLE_WAIT_MS = 60_000;
 
 interface AttemptSenderOptions {
   bus: Bus;
-  applyUnsent: (unsent: readonly Unsent[], now: Date) => Promise<unknown>;
+  applyUnsent: (unsent: readonly Unsent[], now: Date, lockTimeoutMs: number) => Promise<unknown>;
   secretBox: Pick<SecretBox, "open">;
   onError: (error: unknown) => void;
 }
@@ -33,12 +34,14 @@ export type SendAttempts = (deliveries: readonly ClaimedDelivery[], now: Date) =
 
 type Unsent = CancelRecord | ReturnRecord;
 
+const workspaceOf = (unsent: Unsent) => unsent.workspaceId;
+
 export function createAttemptSender({ bus, applyUnsent, secretBox, onError }: AttemptSenderOptions): SendAttempts {
   return async (deliveries, now) => {
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
-    const settle = async (unsent: Unsent[]) => {
-      if (unsent.length > 0) await applyUnsent(unsent, now).catch(onError);
-    };
+    // Those of locked workspaces wait until their leases end.
+    const settle = (unsent: Unsent[]) =>
+      inUnlockedGroups(unsent, workspaceOf, (some, timeoutMs) => applyUnsent(some, now, timeoutMs)).catch(onError);
     const returned = ({ deliveryId, workspaceId, number }: Pick<Attempt, "deliveryId" | "workspaceId" | "number">) =>
       ({ deliveryId, workspaceId, number, verdict: "returned", leaseUntil }) as const;
     async function sendMessage(attempts: Attempt[]): Promise<void> {

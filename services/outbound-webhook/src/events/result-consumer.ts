@@ -2,6 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { consumeBatches } from "@toolgate/event-bus/consume";
 import { writeAccepted } from "@toolgate/event-bus/write-accepted";
 import { type AttemptResult, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import { deliveriesEnded } from "@toolgate/telemetry/instruments";
 import type { Context } from "../context.ts";
 import { outcomeOf } from "../domain/outcome.ts";
@@ -11,11 +12,15 @@ import { leaseOf } from "./attempt-sender.ts";
 const MESSAGES_PER_BATCH = 64;
 const ACK_WAIT_MS = 6_000;
 const MAX_ACK_PENDING = 4_096;
+/** So short that results which could not be applied until their leases ended still come before the attempts are repeated. */
+const MAX_REDELIVER_WAIT_MS = 1_000;
+
+const workspaceOf = (record: DeliveryRecord) => record.workspaceId;
 
 /** Applies the workers' results until the signal fires. */
 export function runResultConsumer(
   context: Context,
-  apply: (records: readonly DeliveryRecord[], now: Date) => Promise<void>,
+  apply: (records: readonly DeliveryRecord[], now: Date, lockTimeoutMs: number) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const { bus, now } = context;
@@ -23,13 +28,19 @@ export function runResultConsumer(
   async function applyAccepted(results: AttemptResult[]): Promise<void> {
     const at = now();
     const records = results.map((result) => toRecord(result, at));
-    const refused = await writeAccepted(records, async (part) => {
-      await apply(part, at);
-      for (const record of part)
-        if (record.verdict !== "returned" && !record.retryAt) deliveriesEnded.add(1, { outcome: record.verdict });
+    const applied: typeof records = [];
+    const locked = await inUnlockedGroups(records, workspaceOf, async (some, lockTimeoutMs) => {
+      const refused = await writeAccepted(some, async (part) => {
+        await apply(part, at, lockTimeoutMs);
+        applied.push(...part);
+      });
+      // The lease of such a delivery ends, and its attempt is made again.
+      for (const { reason } of refused) onError(new Error(`a result was refused: ${reason}`));
     });
-    // The lease of such a delivery ends, and its attempt is made again.
-    for (const { reason } of refused) onError(new Error(`a result was refused: ${reason}`));
+    if (locked.length > 0) throw new Error("the queue of a workspace is locked");
+    // Not before: a batch with results of a locked workspace comes again as a whole.
+    for (const record of applied)
+      if (record.verdict !== "returned" && !record.retryAt) deliveriesEnded.add(1, { outcome: record.verdict });
   }
   return consumeBatches({
     bus,
@@ -39,6 +50,7 @@ export function runResultConsumer(
     maxMessages: MESSAGES_PER_BATCH,
     ackWaitMs: ACK_WAIT_MS,
     maxAckPending: MAX_ACK_PENDING,
+    maxRedeliverWaitMs: MAX_REDELIVER_WAIT_MS,
     signal,
     onError,
     handle: (messages) => applyAccepted(messages.flatMap((message) => readResults(message.data, onError))),

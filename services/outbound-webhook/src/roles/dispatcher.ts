@@ -26,8 +26,8 @@ export function dispatcherLoops(
   const { bus, pool, queuePool, queue, cancelWakeUp, now, onError } = context;
   const wakeUp = createWakeUp();
   resources.use(onWork(bus, DISPATCH, () => wakeUp.signal()));
-  const apply = async (records: readonly DeliveryRecord[], at: Date) => {
-    const { marked, due } = await applyResults(queuePool, queue, records, at);
+  const apply = async (records: readonly DeliveryRecord[], at: Date, lockTimeoutMs: number) => {
+    const { marked, due } = await applyResults(queuePool, queue, records, at, lockTimeoutMs);
     if (marked) cancelWakeUp.signal();
     return due;
   };
@@ -44,8 +44,8 @@ export function dispatcherLoops(
     const notice = { mail, peers, now, onError: onError("email about a deactivated endpoint") };
     producers.push(adminNoticeLoop(deactivationNotices(pool), notice, resources));
   } else log.warn("SMTP_URL is not set: emails about deactivated endpoints wait");
-  const applyAndWake = async (records: readonly DeliveryRecord[], at: Date) => {
-    if (await apply(records, at)) wakeUp.signal();
+  const applyAndWake = async (records: readonly DeliveryRecord[], at: Date, lockTimeoutMs: number) => {
+    if (await apply(records, at, lockTimeoutMs)) wakeUp.signal();
   };
   return { producers, consumers: [(signal) => runResultConsumer(context, applyAndWake, signal)] };
 }

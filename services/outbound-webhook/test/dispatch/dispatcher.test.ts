@@ -6,6 +6,7 @@ import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import { createSecretBox, type SealingKey } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
+import { lockGroup } from "@toolgate/testbed/locked-group";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAttemptSender, LEASE_MS } from "../../src/events/attempt-sender.ts";
 import { toRecord } from "../../src/events/result-consumer.ts";
@@ -46,8 +47,8 @@ describe("the dispatcher", () => {
     running.defer(() => pool.end());
     return {
       pool,
-      apply: async (records: readonly DeliveryRecord[], now: Date) =>
-        (await applyResults(pool, QUEUE, records, now)).due,
+      apply: async (records: readonly DeliveryRecord[], now: Date, lockTimeoutMs = 5_000) =>
+        (await applyResults(pool, QUEUE, records, now, lockTimeoutMs)).due,
     };
   }
   function sender({ bus = rig.bus, keys = rig.config.core?.sealingKeys ?? [] }: { bus?: Bus; keys?: SealingKey[] }) {
@@ -82,6 +83,17 @@ describe("the dispatcher", () => {
     await send(deliveries, now);
     expect(errors).toHaveLength(1);
     expect((await claim(pool)).deliveries).toMatchObject([{ deliveryId: deliveries[0]?.deliveryId, number: 1 }]);
+  });
+
+  it("[FAIR] what did not reach the broker is returned to the queues that are not locked", async () => {
+    for (const workspaceId of ["v", "w"]) await rig.register(workspaceId, `/${workspaceId}`);
+    await rig.reportMany(["v", "w"].map((workspaceId) => newEvent({ workspaceId }, rig.clock.now())));
+    await eventually(async () => (await queued()).length === 2);
+    const { pool, send } = sender({ bus: { ...rig.bus, js: { publish: () => Promise.reject(TOO_LARGE) } } as never });
+    const { deliveries, now } = await claim(pool);
+    await using _lock = await lockGroup(rig.pool, QUEUE.tables, "v");
+    await send(deliveries, now);
+    expect((await claim(pool)).deliveries).toMatchObject([{ workspaceId: "w", number: 1 }]);
   });
 
   it("[FAIR-3] a series holds its slot until its first delivery has a result, and what was not made of it is due again", async () => {

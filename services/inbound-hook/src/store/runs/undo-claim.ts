@@ -34,8 +34,8 @@ async function undoClaim(store: LaneStore, { claimId, leaseUntil }: ClaimIdentit
   const end = { outcome: "returned", againAt: now, durationMs: 0, args: "", result: "", error: "", executionId: "" };
   const records: RunRecord[] = (found?.rows ?? []).map((row) => ({ ...row, ...end, claimId }));
   const workspaceOf = (record: RunRecord) => record.workspaceId;
-  const locked = await inUnlockedGroups(records, workspaceOf, async (some, lockTimeoutMs) => {
-    await settleRuns(store, some, now, lockTimeoutMs);
-  });
+  const locked = await inUnlockedGroups(records, workspaceOf, (some, lockTimeoutMs) =>
+    settleRuns(store, some, now, lockTimeoutMs),
+  );
   return { found: records.length, returned: records.length - locked.length };
 }

@@ -39,17 +39,19 @@ export interface ReturnRecord extends RecordKey {
 export type DeliveryRecord = AttemptRecord | CancelRecord | ReturnRecord;
 
 /**
- * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record is
- * ignored unless its delivery still has that attempt number, in flight or waiting again because its lease has
- * expired. Marks endpoints that this batch deactivated, or that were deleted meanwhile, so that the deliveries waiting for
- * them are cancelled (`cancelSome`). Resolves with whether it has marked one, and whether there may be work for the freed
- * slots, including work that was added while this waited for the lock.
+ * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. Fails
+ * (`isLockTimeout`) after this wait for the queue of a workspace. A record is ignored unless its delivery still has that
+ * attempt number, in flight or waiting again because its lease has expired. Marks endpoints that this batch deactivated, or
+ * that were deleted meanwhile, so that the deliveries waiting for them are cancelled (`cancelSome`). Resolves with whether
+ * it has marked one, and whether there may be work for the freed slots, including work that was added while this waited for
+ * the lock.
  */
 export async function applyResults(
   pool: Pool,
   queue: FairQueue,
   records: readonly DeliveryRecord[],
   now: Date,
+  lockTimeoutMs: number,
 ): Promise<{ marked: boolean; due: boolean }> {
   const single = [...new Map(records.map((record) => [`${record.deliveryId} ${record.number}`, record])).values()];
   const values = [JSON.stringify(single), now, FAILURES_TO_DEACTIVATE];
@@ -57,7 +59,7 @@ export async function applyResults(
     lockGroups(QUEUE_TABLES, [...new Set(single.map((record) => record.workspaceId))]),
     { name: "apply_results", text: applyText(queue), values },
   ];
-  const [, applied] = await pipelined(pool, statements, { unlockEarly: true });
+  const [, applied] = await pipelined(pool, statements, { unlockEarly: true, lockTimeoutMs });
   return applied?.rows[0] ?? { marked: false, due: false };
 }
 

@@ -4,6 +4,7 @@ import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { lockDueGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { expiredGroups, expireStatements } from "@toolgate/postgres/fair-queue/settle";
+import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import type { Pool } from "@toolgate/postgres/pool";
 
 /** A delivery that is in flight from now until its lease ends, with everything that an attempt needs. */
@@ -67,12 +68,16 @@ export async function claimDeliveries(
   return { deliveries, full: groups === MAX_GROUPS_PER_CLAIM || (groups > 0 && deliveries.length === 0) };
 }
 
-/** Returns deliveries whose lease has expired to the queue. Resolves with how many. */
+/** Returns deliveries whose lease has expired to the queue, except those of locked workspaces. Resolves with how many. */
 export async function expireLeases(pool: Pool, queue: FairQueue, now: Date): Promise<number> {
   const { rows } = await pool.query(expiredGroups(queue.tables, now, ITEMS_PER_EXPIRY));
-  const groups: string[] = rows.map((row) => row.group_id);
-  if (groups.length === 0) return 0;
   const again = new Date(now.getTime() + RESULTS_FIRST_MS);
-  const results = await pipelined(pool, expireStatements(queue, groups, now, ITEMS_PER_EXPIRY, again));
-  return results.at(-1)?.rows[0].items ?? 0;
+  const groupOf = (row: { group_id: string }) => row.group_id;
+  let items = 0;
+  await inUnlockedGroups(rows, groupOf, async (some, lockTimeoutMs) => {
+    const statements = expireStatements(queue, some.map(groupOf), now, ITEMS_PER_EXPIRY, again);
+    const results = await pipelined(pool, statements, { lockTimeoutMs });
+    items += results.at(-1)?.rows[0].items ?? 0;
+  });
+  return items;
 }
