@@ -3,7 +3,6 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, createClient } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@toolgate/gen/grpc/health/v1/health_pb";
 import { ServerReflection, type ServerReflectionRequest } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
-import { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
@@ -55,37 +54,33 @@ test("health.Watch reports each change of readiness and the drain, and ends when
   await eventually(() => expect([whole.at(-1), unknown]).toEqual(["end", ["SERVICE_UNKNOWN", "end"]]));
 });
 
-test.each([ServerReflection, ServerReflectionV1Alpha])(
-  "reflection gives a client everything that it needs to make a call (%o)",
-  async (version) => {
-    await using rig = await start();
-    // The two versions differ only in their names.
-    const reflection = createClient(version as typeof ServerReflection, rig.bare);
-    const ask = async (messageRequest: ServerReflectionRequest["messageRequest"]) => {
-      const requests = (async function* () {
-        yield { messageRequest };
-      })();
-      for await (const { messageResponse } of reflection.serverReflectionInfo(requests)) return messageResponse;
-      return undefined;
-    };
-    const listed = await ask({ case: "listServices", value: "" });
-    const services = [Health, ServerReflection, ServerReflectionV1Alpha, SessionService];
-    expect(listed?.case === "listServicesResponse" && listed.value.service.map(({ name }) => name).toSorted()).toEqual(
-      services.map(({ typeName }) => typeName),
+test("reflection gives a client everything that it needs to make a call", async () => {
+  await using rig = await start();
+  const reflection = createClient(ServerReflection, rig.bare);
+  const ask = async (messageRequest: ServerReflectionRequest["messageRequest"]) => {
+    const requests = (async function* () {
+      yield { messageRequest };
+    })();
+    for await (const { messageResponse } of reflection.serverReflectionInfo(requests)) return messageResponse;
+    return undefined;
+  };
+  const listed = await ask({ case: "listServices", value: "" });
+  const services = [Health, ServerReflection, SessionService];
+  expect(listed?.case === "listServicesResponse" && listed.value.service.map(({ name }) => name).toSorted()).toEqual(
+    services.map(({ typeName }) => typeName),
+  );
+  for (const symbol of [SessionService.typeName, `${SessionService.typeName}.Login`]) {
+    const found = await ask({ case: "fileContainingSymbol", value: symbol });
+    const files = found?.case === "fileDescriptorResponse" ? found.value.fileDescriptorProto : [];
+    const [file, ...dependencies] = files.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
+    const registry = createFileRegistry(file as NonNullable<typeof file>, (name) =>
+      dependencies.find((dependency) => dependency.name === name),
     );
-    for (const symbol of [SessionService.typeName, `${SessionService.typeName}.Login`]) {
-      const found = await ask({ case: "fileContainingSymbol", value: symbol });
-      const files = found?.case === "fileDescriptorResponse" ? found.value.fileDescriptorProto : [];
-      const [file, ...dependencies] = files.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
-      const registry = createFileRegistry(file as NonNullable<typeof file>, (name) =>
-        dependencies.find((dependency) => dependency.name === name),
-      );
-      expect(registry.getService(SessionService.typeName)?.method.login?.input.field.email).toBeDefined();
-    }
-    const extension = { containingType: "google.protobuf.MethodOptions", extensionNumber: 50_001 };
-    const extended = await ask({ case: "fileContainingExtension", value: extension as never });
-    expect(extended?.case).toBe("fileDescriptorResponse");
-    const unknown = await ask({ case: "fileByFilename", value: "no/such.proto" });
-    expect(unknown).toMatchObject({ case: "errorResponse", value: { errorCode: 5 } });
-  },
-);
+    expect(registry.getService(SessionService.typeName)?.method.login?.input.field.email).toBeDefined();
+  }
+  const extension = { containingType: "google.protobuf.MethodOptions", extensionNumber: 50_001 };
+  const extended = await ask({ case: "fileContainingExtension", value: extension as never });
+  expect(extended?.case).toBe("fileDescriptorResponse");
+  const unknown = await ask({ case: "fileByFilename", value: "no/such.proto" });
+  expect(unknown).toMatchObject({ case: "errorResponse", value: { errorCode: 5 } });
+});

@@ -6,7 +6,6 @@ import type {
   ServerReflection,
   ServerReflectionRequest,
 } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
-import type { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
 import { untilAborted } from "../every.ts";
 
 type Request = ServerReflectionRequest["messageRequest"];
@@ -15,14 +14,16 @@ type Request = ServerReflectionRequest["messageRequest"];
 export const MAX_REFLECTION_REQUEST_BYTES = 4096;
 
 /**
- * gRPC's reflection protocol, through which grpcurl and similar tools learn a server's RPCs and messages. Its two
- * versions, grpc.reflection.v1 and v1alpha, differ only in their names, so one implementation serves both. `closing` ends the
- * streams. The server must limit requests to `MAX_REFLECTION_REQUEST_BYTES`.
+ * gRPC's reflection protocol, through which grpcurl and similar tools learn a server's RPCs and messages. `closing` ends
+ * the streams. The server must limit requests to `MAX_REFLECTION_REQUEST_BYTES`.
  */
-export function reflectionService(services: readonly DescService[], closing: AbortSignal) {
+export function reflectionService(
+  services: readonly DescService[],
+  closing: AbortSignal,
+): ServiceImpl<typeof ServerReflection> {
   const files = withDependencies(services.map((service) => service.file));
   const index = { services, files, registry: createRegistry(...files) };
-  const v1: ServiceImpl<typeof ServerReflection> = {
+  return {
     async *serverReflectionInfo(requests) {
       for await (const request of untilAborted(requests, closing)) {
         const messageResponse = respond(request.messageRequest, index);
@@ -30,7 +31,6 @@ export function reflectionService(services: readonly DescService[], closing: Abo
       }
     },
   };
-  return { v1, v1alpha: v1 as unknown as ServiceImpl<typeof ServerReflectionV1Alpha> };
 }
 
 interface Index {

@@ -11,7 +11,6 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { MAX_SESSION_MEMORY_MB } from "@toolgate/call-stream/http2-connections";
 import { Health } from "@toolgate/gen/grpc/health/v1/health_pb";
 import { ServerReflection } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
-import { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
 import { type Authentication, assertAccessDeclared } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
 import { SERVICE_TOKEN_HEADER } from "../identity/service-token.ts";
@@ -126,10 +125,8 @@ function addHealthAndReflection(
 ): void {
   const options = { interceptors: [errorInterceptor(log)] };
   const own = router.handlers.map((handler) => handler.service);
-  const services: DescService[] = [...new Set([...own, Health, ServerReflection, ServerReflectionV1Alpha])];
-  const reflection = reflectionService(services, closing);
+  const services: DescService[] = [...new Set([...own, Health, ServerReflection])];
   router.service(Health, healthService({ readiness, services, closing }), options);
   const limited = { ...options, readMaxBytes: MAX_REFLECTION_REQUEST_BYTES };
-  router.service(ServerReflection, reflection.v1, limited);
-  router.service(ServerReflectionV1Alpha, reflection.v1alpha, limited);
+  router.service(ServerReflection, reflectionService(services, closing), limited);
 }
