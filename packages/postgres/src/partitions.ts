@@ -56,14 +56,14 @@ async function isPartition(db: Queryable, name: string, table: string): Promise<
 }
 
 /**
- * Drops the daily partitions that contain only rows older than the day of `before`. Safe to repeat. Returns the names
- * dropped; a partition that is read or written for longer than 2 s is left for the next call.
+ * Drops the daily partitions that contain only rows older than the day of `before`. Safe to repeat. A partition that is
+ * read or written for longer than 2 s is left for the next call.
  * @param table schema and name, a constant of the caller, never input
  */
 export async function dropDailyPartitions(
   db: Queryable,
   { table, before }: { table: string; before: Date },
-): Promise<string[]> {
+): Promise<void> {
   const found = await db.query(
     `select format('%I.%I', nspname, relname) as name, right(relname, 8) as day
      from pg_inherits join pg_class on pg_class.oid = inhrelid join pg_namespace on pg_namespace.oid = relnamespace
@@ -72,14 +72,12 @@ export async function dropDailyPartitions(
     [table],
   );
   const firstKept = daySuffix(utcDay(before));
-  const dropped: string[] = [];
   for (const { name, day } of found.rows as { name: string; day: string }[]) {
-    if (day < firstKept && (await dropUnlessBusy(db, table, name))) dropped.push(name);
+    if (day < firstKept) await dropUnlessBusy(db, table, name);
   }
-  return dropped;
 }
 
-async function dropUnlessBusy(db: Queryable, table: string, name: string): Promise<boolean> {
+async function dropUnlessBusy(db: Queryable, table: string, name: string): Promise<void> {
   const LOCK_NOT_AVAILABLE = "55P03";
   try {
     await db.query(`do $$ begin
@@ -87,10 +85,8 @@ async function dropUnlessBusy(db: Queryable, table: string, name: string): Promi
       perform pg_advisory_xact_lock(${PARTITION_LOCK}, '${table}'::regclass::oid::bigint::bit(32)::int);
       drop table if exists ${name};
     end $$`);
-    return true;
   } catch (error) {
-    if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return false;
-    throw error;
+    if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
   }
 }
 

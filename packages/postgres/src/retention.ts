@@ -40,15 +40,13 @@ export async function ensureDailyTables(db: Queryable, tables: readonly DailyTab
 /**
  * [LOG-8] [LOG-9] Creates the partitions of each table from yesterday to a week ahead, drops those past its retention,
  * and deletes rows past it from the oldest remaining day, if `exactBy` says so. Safe to repeat, also on several
- * replicas at the same time. Returns the names of dropped partitions; one that is in use is left for the next call.
+ * replicas at the same time. A partition that is in use is left for the next call.
  */
-export async function maintainDailyTables(db: Queryable, tables: readonly DailyTable[], now: Date): Promise<string[]> {
+export async function maintainDailyTables(db: Queryable, tables: readonly DailyTable[], now: Date): Promise<void> {
   const before = (days: number) => new Date(now.getTime() - days * DAY_MS);
-  const dropped: string[] = [];
   await ensureDailyTables(db, tables, now);
   for (const { table, retentionDays, exactBy } of tables) {
-    dropped.push(...(await dropDailyPartitions(db, { table, before: before(retentionDays) })));
+    await dropDailyPartitions(db, { table, before: before(retentionDays) });
     if (exactBy) await deleteRowsOfBoundaryDay(db, { table, column: exactBy, before: before(retentionDays) });
   }
-  return dropped;
 }

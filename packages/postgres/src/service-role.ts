@@ -33,13 +33,12 @@ function unlessExists(error: { code?: string }): void {
   if (error.code !== DUPLICATE_OBJECT && error.code !== UNIQUE_VIOLATION) throw error;
 }
 
-/** From PostgreSQL 16 on, whoever creates a role is its member, but may not act as it unless that is granted too. */
-const MAY_ACT = "case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end";
-
 /** Whether the role exists and the current user may act as it. */
 export async function canActAs(db: Queryable, role: string): Promise<boolean> {
+  // From PostgreSQL 16 on, whoever creates a role is its member, but may not act as it unless that is granted too.
   const { rows } = await db.query(
-    `select exists (select from pg_roles where rolname = $1 and pg_has_role(oid, ${MAY_ACT})) as may`,
+    `select exists (select from pg_roles where rolname = $1 and pg_has_role(oid,
+       case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end)) as may`,
     [role],
   );
   return rows[0].may;
@@ -72,18 +71,6 @@ const OBJECTS_OF_OTHERS = `
   select 'type', t.oid::regtype::text from pg_type t join pg_namespace n on n.oid = t.typnamespace
   where nspname = $1 and typowner <> $2::regrole and typtype in ('c', 'd', 'e', 'r')
     and (typrelid = 0 or exists (select from pg_class c where c.oid = typrelid and relkind = 'c'))`;
-
-/**
- * Makes the connection act as the owner of the schema, if the user may: what it creates then belongs to the service. For
- * commands of operators, who may log in as somebody else.
- */
-export async function actAsOwner(db: Queryable, schema: string): Promise<void> {
-  await db.query(
-    `select set_config('role', rolname, false) from pg_namespace join pg_roles r on r.oid = nspowner
-     where nspname = $1 and rolname <> current_user and pg_has_role(r.oid, ${MAY_ACT})`,
-    [schema],
-  );
-}
 
 const ITERATIONS = 4_096;
 const SALT_BYTES = 16;

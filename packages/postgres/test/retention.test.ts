@@ -17,19 +17,11 @@ test("[LOG-8] [LOG-9] each table has partitions from yesterday to a week ahead, 
       "select relname from pg_inherits join pg_class on oid = inhrelid where inhparent = $1::regclass order by 1";
     return (await rig.pool.query(text, [table])).rows.map((row) => row.relname);
   };
-  expect(await maintainDailyTables(rig.pool, TABLES, new Date("2024-02-27T23:59:59Z"))).toEqual([]);
+  await maintainDailyTables(rig.pool, TABLES, new Date("2024-02-27T23:59:59Z"));
   const first = ["0226", "0227", "0228", "0229", "0301", "0302", "0303", "0304", "0305"];
   expect(await partitions("logs.call")).toEqual(first.map((day) => `call_2024${day}`));
   const later = new Date("2024-03-02T00:00:00Z");
-  expect(await maintainDailyTables(rig.pool, TABLES, later)).toEqual([
-    "logs.call_20240226",
-    "logs.call_20240227",
-    "logs.claim_20240226",
-    "logs.claim_20240227",
-    "logs.claim_20240228",
-    "logs.claim_20240229",
-  ]);
-  expect(await maintainDailyTables(rig.pool, TABLES, later)).toEqual([]);
+  for (let round = 0; round < 2; round += 1) await maintainDailyTables(rig.pool, TABLES, later);
   const kept = ["0301", "0302", "0303", "0304", "0305", "0306", "0307", "0308", "0309"];
   expect(await partitions("logs.claim")).toEqual(kept.map((day) => `claim_2024${day}`));
   expect(await partitions("logs.call")).toEqual(["0228", "0229", ...kept].map((day) => `call_2024${day}`));

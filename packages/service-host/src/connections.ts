@@ -4,15 +4,14 @@ import { ensureReplicas } from "@toolgate/event-bus/stream-replicas";
 import { isStreamName } from "@toolgate/event-bus/streams";
 import { measurePool } from "@toolgate/postgres/measure";
 import { assertMigrated } from "@toolgate/postgres/migrate";
-import { createPool, type Pool, withPool } from "@toolgate/postgres/pool";
-import { actAsOwner } from "@toolgate/postgres/service-role";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { parseSealingKeys, type SealingKey } from "@toolgate/secret-box/secret-box";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type ServerUser, serverUserOf, streamsOf } from "@toolgate/service-registry/server-users";
 import type { Need } from "@toolgate/service-registry/service-entry";
 import { type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
-import { type EnvReader, readConfig } from "./env.ts";
-import { createLogger, type Logger } from "./process/logger.ts";
+import type { EnvReader } from "./env.ts";
+import type { Logger } from "./process/logger.ts";
 import { readDatabaseUrl, readServersCaFile } from "./server-addresses.ts";
 
 type Redis = ReturnType<typeof connectRedis>;
@@ -132,18 +131,4 @@ export async function openConnections<N extends Need>(
     await ensureReplicas(bus, streamsOf(user).filter(isStreamName), kept.filter(isStreamName));
   }
   return opened as Connections<N>;
-}
-
-/**
- * Runs a service's daily job once, as a separate process with DATABASE_URL. `job` returns the names of the dropped
- * partitions.
- */
-export async function runDailyJob(name: ServiceName, job: (pool: Pool, now: Date) => Promise<string[]>): Promise<void> {
-  const { url } = readConfig(process.env, (reader) => ({ url: readDatabaseUrl(reader) }));
-  const log = createLogger({ service: `${name} daily job`, level: "info" });
-  await withPool(url, `${name} daily job`, async (pool) => {
-    // The operator may log in as an administrator, but the service has to own its partitions.
-    await actAsOwner(pool, migrationsOf(name).schema);
-    log.info({ dropped: await job(pool, new Date()) }, "the daily job is done");
-  });
 }

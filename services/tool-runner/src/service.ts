@@ -38,7 +38,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   await using resources = new AsyncDisposableStack();
   const { pool, redis, bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
-  const maintain = async () => void (await maintainPartitions(pool, new Date(now())));
+  const maintain = () => maintainPartitions(pool, new Date(now()));
   const ensure = () => ensurePartitions(pool, new Date(now()));
   await maintain();
   const outbox = resources.use(createOutbox({ pool, schema: SCHEMA, bus, source: NAME, onError: onError("outbox") }));

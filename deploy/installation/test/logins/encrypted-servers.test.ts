@@ -74,7 +74,6 @@ describe("servers that take only encrypted connections", () => {
     await run("services/key-auth/src/admin.ts workspace create encrypted", env);
     const own = { ...urls, SERVERS_CA_FILE: servers.caFile };
     expect(await run("services/key-auth/src/admin.ts workspace list", own)).toBe("encrypted\n");
-    await run("services/key-auth/src/daily.ts", own);
     await using resources = new AsyncDisposableStack();
     const log = createLogger({ service: "test", level: "silent" });
     const sealed = { SEALING_KEYS: `1:${Buffer.alloc(32).toString("base64")}` };

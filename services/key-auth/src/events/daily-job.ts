@@ -31,8 +31,8 @@ export function ensurePartitions(db: Queryable, now: Date): Promise<void> {
   return ensureDailyTables(db, PARTITIONED, now);
 }
 
-/** [LOG-8] [LOG-9] Creates and drops partitions. Returns the names of those dropped. */
-export function maintainPartitions(db: Queryable, now: Date): Promise<string[]> {
+/** [LOG-8] [LOG-9] Creates and drops partitions. */
+export function maintainPartitions(db: Queryable, now: Date): Promise<void> {
   return maintainDailyTables(db, PARTITIONED, now);
 }
 

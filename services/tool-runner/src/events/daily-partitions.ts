@@ -20,10 +20,10 @@ export function ensurePartitions(db: Queryable, now: Date): Promise<void> {
   return ensureDailyTables(db, TABLES, now);
 }
 
-/** [LOG-8] [LOG-9] The daily job. Safe to repeat. Returns the names of the dropped partitions. */
-export async function maintainPartitions(db: Queryable, now: Date): Promise<string[]> {
+/** [LOG-8] [LOG-9] The daily job. Safe to repeat. */
+export async function maintainPartitions(db: Queryable, now: Date): Promise<void> {
   const { schema } = SERVICES["tool-runner"];
   await deleteParkedBefore(db, schema, new Date(now.getTime() - LOG_RETENTION_DAYS * DAY_MS));
   await deleteProposalsBefore(db, new Date(now.getTime() - PROPOSAL_RETENTION_DAYS * DAY_MS));
-  return maintainDailyTables(db, TABLES, now);
+  await maintainDailyTables(db, TABLES, now);
 }

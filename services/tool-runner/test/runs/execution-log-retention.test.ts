@@ -4,6 +4,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { describe, expect, it } from "vitest";
 import { maintainPartitions } from "../../src/events/daily-partitions.ts";
 import { EXECUTIONS_TABLE } from "../../src/store/executions.ts";
+import { IDEMPOTENT_CALLS_TABLE } from "../../src/store/idempotent-calls.ts";
 import { startToolRunnerRig } from "../tool-runner-rig.ts";
 
 const DAY_MS = 86_400_000;
@@ -41,13 +42,18 @@ describe("retention of the log", () => {
     }
   });
 
-  it("[LOG-9] the service runs the daily job", async () => {
+  it("[LOG-8] [LOG-9] the service creates partitions ahead and drops expired ones", async () => {
     await using runner = await startToolRunnerRig({ partitionsEveryMs: 20 });
-    runner.clock.advance(30 * DAY_MS);
-    const day = new Date(Date.now() + 37 * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "");
-    await eventually(async () => {
-      const found = await runner.pool.query("select to_regclass($1) is not null as it", [`${EXECUTIONS_TABLE}_${day}`]);
-      return found.rows[0].it;
-    });
+    const today = Date.now();
+    const exists = async (table: string, day: number) => {
+      const suffix = new Date(today + day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "");
+      const { rows } = await runner.pool.query("select to_regclass($1) is not null as it", [`${table}_${suffix}`]);
+      return rows[0].it;
+    };
+    runner.clock.stopAt(today + 90 * DAY_MS);
+    await eventually(() => exists(EXECUTIONS_TABLE, 97));
+    await eventually(async () => !(await exists(EXECUTIONS_TABLE, -1)));
+    await eventually(async () => !(await exists(IDEMPOTENT_CALLS_TABLE, 7)));
+    expect(await exists(EXECUTIONS_TABLE, 0)).toBe(true);
   });
 });

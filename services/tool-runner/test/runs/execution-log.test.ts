@@ -1,15 +1,9 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { Success } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "../tool-runner-rig.ts";
-
-const DAILY = fileURLToPath(new URL("../../src/daily.ts", import.meta.url));
-const DAY_MS = 86_400_000;
 
 describe("the execution log", () => {
   let runner: ToolRunnerRig;
@@ -219,24 +213,5 @@ describe("the execution log", () => {
     }
     await client.query("rollback");
     client.release();
-  });
-
-  it("[LOG-8] [LOG-9] the daily job, run by hand, creates partitions ahead and drops expired ones", async () => {
-    const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
-    const table = (name: string, offset: number) => `tool_runner.${name}_${day(offset).replaceAll("-", "")}`;
-    for (const [name, offset] of [
-      ["executions", -91],
-      ["executions", -90],
-      ["idempotent_calls", -2],
-    ] as const) {
-      const bounds = `for values from ('${day(offset)}T00:00:00Z') to ('${day(offset + 1)}T00:00:00Z')`;
-      await runner.pool.query(`create table ${table(name, offset)} partition of tool_runner.${name} ${bounds}`);
-    }
-    await runner.pool.query(`drop table ${table("executions", 7)}`);
-    const exists = async (name: string, offset: number) =>
-      (await runner.pool.query("select to_regclass($1) is not null as it", [table(name, offset)])).rows[0].it;
-    await promisify(execFile)(process.execPath, [DAILY], { env: { DATABASE_URL: runner.config.databaseUrl } });
-    expect([await exists("executions", -91), await exists("idempotent_calls", -2)]).toEqual([false, false]);
-    expect([await exists("executions", -90), await exists("executions", 7)]).toEqual([true, true]);
   });
 });
