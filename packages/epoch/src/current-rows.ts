@@ -1,7 +1,7 @@
 import { cacheLookups, epochsRead } from "@toolgate/telemetry/instruments";
 import { createEpochCache, type EpochCacheOptions } from "./cache.ts";
 import { type CallCounter, type CountedCall, createLocalCounter, type RowEpochs } from "./call-counter.ts";
-import { createRowLoader } from "./row-loader.ts";
+import { createRowLoader, type FindRow } from "./row-loader.ts";
 
 /** A row that calls are counted for. */
 interface CountableRow {
@@ -37,10 +37,7 @@ type CacheOptions<Row> = Pick<
 >;
 
 export interface CurrentRowsOptions<Stored, Row> extends CacheOptions<Row> {
-  /** Finds the rows of all these hashes. */
-  query: (hashes: Buffer[]) => Promise<Stored[]>;
-  /** The hash that a row was found by. */
-  hashOf: (row: Stored) => Uint8Array;
+  find: FindRow<Stored>;
   read: (row: Stored) => Row;
   /** Adds what another service knows. While Redis is down, it is asked only for calls that count without it. */
   complete?: (row: Row) => Promise<Row>;
@@ -61,8 +58,8 @@ const MAX_RELOADS = 5;
 export function createCurrentRows<Stored, Row extends CountableRow>(
   options: CurrentRowsOptions<Stored, Row>,
 ): CurrentRows<Row> {
-  const { name, now, read, complete = async (row) => row, counter, onRedisError } = options;
-  const loadStored = createRowLoader(options);
+  const { name, now, find, read, complete = async (row) => row, counter, onRedisError } = options;
+  const loadStored = createRowLoader(find, now);
   const countHere = createLocalCounter(now);
   const cache = createEpochCache<RowEpochs, Row | undefined>({
     ...options,
@@ -70,7 +67,7 @@ export function createCurrentRows<Stored, Row extends CountableRow>(
   });
 
   async function load(hash: Uint8Array): Promise<Row | undefined> {
-    const stored = await loadStored(hash);
+    const stored = await loadStored(Buffer.from(hash));
     return stored && read(stored);
   }
 

@@ -92,7 +92,7 @@ export async function createReceiverContext(
   const currentHooks = createCurrentHooks({
     redis,
     counter: createCallCounter(redis, { kind: "hook", counters: "toolgate:hook-calls" }),
-    query: (hashes) => loadReceivable(pool, hashes),
+    find: (hash) => loadReceivable(pool, hash),
     openSecret: ({ id, secret }) => secretBox.open(secret, sealingContext(id)),
     isWorkspaceLocked,
     now,

@@ -63,7 +63,7 @@ async function executeAll(
   const leaseUntil = new Date(Date.now() + 600_000);
 
   const [first, second] = [newCall(), newCall()];
-  await measured("load a hook", async () => expect(await loadReceivable(pool, [urlHash(HOOK)])).toHaveLength(1));
+  await measured("load a hook", async () => expect(await loadReceivable(pool, urlHash(HOOK))).toBeDefined());
   await measured("accept", () => store([first, second], limits));
   await measured("accept repeats", async () => expect((await store([{ ...first }], limits)).size).toBe(1));
   const now = new Date();

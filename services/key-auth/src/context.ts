@@ -63,7 +63,7 @@ export function createContext(
     epochs: createEpochs(redis),
     tools: createTools(peers.transport("tool-runner")),
     keys: createVerifiableKeys({
-      query: (hashes) => loadForVerification(pool, hashes),
+      find: (hash) => loadForVerification(pool, hash),
       counter,
       redis,
       now,

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import type { ReceivableRow } from "../store/receivable-hook.ts";
 import { createCurrentHooks } from "./current-hooks.ts";
 
-const ROW = { urlHash: Buffer.alloc(32), id: 1, workspaceId: "w", active: true, limit: 1_000 } as ReceivableRow;
+const URL_HASH = Buffer.alloc(32);
+const ROW = { id: 1, workspaceId: "w", active: true, limit: 1_000 } as ReceivableRow;
 
 test("[IN-28] while Redis is down, only calls that pass verification ask key-auth for the lock", async () => {
   for (const isLocked of [false, true]) {
@@ -13,7 +14,7 @@ test("[IN-28] while Redis is down, only calls that pass verification ask key-aut
       redis: new EventEmitter() as Redis,
       now: () => 0,
       counter: { count: () => Promise.reject(new Error("redis is down")) },
-      query: async () => [ROW],
+      find: async () => ROW,
       openSecret: () => "secret",
       isWorkspaceLocked: async (workspaceId) => {
         checks.push(workspaceId);
@@ -22,7 +23,7 @@ test("[IN-28] while Redis is down, only calls that pass verification ask key-aut
       onRedisError: () => {},
     });
     const isRefused = async (secret: string) => {
-      const judged = await hooks.call(ROW.urlHash, (hook) => ({ counts: !hook.locked && hook.secret === secret }));
+      const judged = await hooks.call(URL_HASH, (hook) => ({ counts: !hook.locked && hook.secret === secret }));
       return judged && !judged.judgement.counts;
     };
     expect(await isRefused("wrong")).toBe(true);

@@ -14,7 +14,7 @@ export type CurrentHooks = CurrentRows<ReceivableHook>;
 
 type Dependencies = Pick<
   CurrentRowsOptions<ReceivableRow, ReceivableHook>,
-  "query" | "counter" | "redis" | "now" | "onRedisError"
+  "find" | "counter" | "redis" | "now" | "onRedisError"
 > & { openSecret: (row: ReceivableRow) => string; isWorkspaceLocked: IsWorkspaceLocked };
 
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
@@ -24,7 +24,6 @@ export function createCurrentHooks({ openSecret, isWorkspaceLocked, ...dependenc
   return createCurrentRows<ReceivableRow, ReceivableHook>({
     name: "hooks",
     ...dependencies,
-    hashOf: (row) => row.urlHash,
     read: (row) => ({ ...row, secret: row.active ? openSecret(row) : "", locked: false }),
     complete: async (hook) => ({ ...hook, locked: hook.active && (await isWorkspaceLocked(hook.workspaceId)) }),
     maxBytes: MAX_CACHED_BYTES,

@@ -4,7 +4,6 @@ import type { Lane } from "./queue.ts";
 
 /** What must be known about a hook to receive its calls. */
 export interface ReceivableRow {
-  urlHash: Buffer;
   id: number;
   workspaceId: string;
   format: Format;
@@ -19,15 +18,15 @@ export interface ReceivableRow {
   active: boolean;
 }
 
-/** The hooks with these hashes of URLs; deactivated and deleted ones as well. */
-export async function loadReceivable(db: Queryable, urlHashes: Buffer[]): Promise<ReceivableRow[]> {
+/** The hook with this hash of its URL, also if it is deactivated or deleted. */
+export async function loadReceivable(db: Queryable, urlHash: Buffer): Promise<ReceivableRow | undefined> {
   const { rows } = await db.query({
     name: "load_receivable",
-    text: `select url_hash as "urlHash", id, workspace_id as "workspaceId", format, preset, target_kind as lane,
+    text: `select id, workspace_id as "workspaceId", format, preset, target_kind as lane,
              call_limit as "limit", tolerance_seconds as "toleranceSeconds", secret,
              active and deleted_at is null as active
-           from inbound_hook.hook where url_hash = any($1::bytea[])`,
-    values: [urlHashes],
+           from inbound_hook.hook where url_hash = $1`,
+    values: [urlHash],
   });
-  return rows;
+  return rows[0];
 }

@@ -13,7 +13,7 @@ export type VerifiableKeys = CurrentRows<VerifiableKey>;
 
 type Dependencies = Pick<
   CurrentRowsOptions<VerificationRow, VerifiableKey>,
-  "query" | "counter" | "redis" | "now" | "onRedisError"
+  "find" | "counter" | "redis" | "now" | "onRedisError"
 >;
 
 const MAX_CACHED_BYTES = 128 * 1024 * 1024;
@@ -27,7 +27,6 @@ export function createVerifiableKeys(dependencies: Dependencies): VerifiableKeys
     name: "keys",
     maxBytes: MAX_CACHED_BYTES,
     ...dependencies,
-    hashOf: (row) => row.secretHash,
     read: (row) => ({ ...row, id: row.keyId, networks: networksOf(row) }),
     sizeOf: (key) => (key ? sizeOf(key) : 0),
   });

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { EventEmitter } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { RELOAD_AFTER_MS } from "@toolgate/epoch/cache";
 import { createCallCounter } from "@toolgate/epoch/call-counter";
 import { createEpochs } from "@toolgate/epoch/epoch";
@@ -11,7 +12,11 @@ import { expect, test } from "vitest";
 import type { VerificationRow } from "../../src/store/verification.ts";
 import { createVerifiableKeys, isUsable } from "../../src/verification/verifiable-keys.ts";
 
-function newRow(tools: string[] = []): VerificationRow {
+interface TestRow extends VerificationRow {
+  secretHash: Buffer;
+}
+
+function newRow(tools: string[] = []): TestRow {
   return {
     secretHash: randomBytes(32),
     secretValidUntil: null,
@@ -29,21 +34,25 @@ function newRow(tools: string[] = []): VerificationRow {
 }
 
 /** A verifier on real epochs, with its own clock and rows; a test can stop Postgres. */
-async function verifierRig(rows: VerificationRow[] = [newRow()]) {
+async function verifierRig(rows: TestRow[] = [newRow()]) {
   const redis = connectRedis({ url: serversOfRun().redisUrl, name: "test", onError: () => {} });
   await untilReady(redis, 60_000);
-  const row = rows[0] as VerificationRow;
-  const state = { nowMs: 1_000_000, isPostgresDown: false, loads: 0 };
+  const row = rows[0] as TestRow;
+  const state = { nowMs: 1_000_000, isPostgresDown: false, loads: 0, loading: 0, mostLoading: 0 };
   const now = () => state.nowMs;
   const redisErrors: unknown[] = [];
-  const queryRows = async (hashes: Buffer[]) => {
+  const find = async (hash: Buffer) => {
     state.loads += 1;
+    state.loading += 1;
+    state.mostLoading = Math.max(state.mostLoading, state.loading);
+    await setImmediate();
+    state.loading -= 1;
     if (state.isPostgresDown) throw new Error("postgres is down");
-    const wanted = new Set(hashes.map((hash) => hash.toString("hex")));
-    return rows.filter(({ secretHash }) => wanted.has(secretHash.toString("hex"))).map((found) => ({ ...found }));
+    const found = rows.find(({ secretHash }) => secretHash.equals(hash));
+    return found && { ...found };
   };
   const keys = createVerifiableKeys({
-    query: queryRows,
+    find,
     counter: createCallCounter(redis, { kind: "key", counters: "toolgate:calls" }),
     redis: new EventEmitter(),
     now,
@@ -102,6 +111,13 @@ test("[KEY-21] a hash that belongs to no key is looked up once in two seconds", 
   rig.state.nowMs += UNKNOWN_FOR_MS;
   rig.row.secretHash = unknown;
   expect(await rig.verify(unknown)).toMatchObject({ admitted: true });
+});
+
+test("[KEY-21] many calls with a secret that does not exist make four queries at a time, and then none", async () => {
+  await using rig = await verifierRig();
+  const unknown = randomBytes(32);
+  await Promise.all(Array.from({ length: 40 }, () => rig.verify(unknown)));
+  expect(rig.state).toMatchObject({ mostLoading: 4, loads: 4 });
 });
 
 test("[KEY-21] [LIMIT-1] calls that are decided together are counted one by one, and one that Redis cannot count is decided alone", async () => {
