@@ -5,12 +5,12 @@ import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
+import { type CheckUrl, createUrlCheck } from "@toolgate/safe-fetch/saved-url";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
 import { openConnections } from "@toolgate/service-host/connections";
 import type { OutgoingSettings } from "@toolgate/service-host/outgoing";
 import type { Logger } from "@toolgate/service-host/process/logger";
 import { type CoreConfig, NAME } from "./config.ts";
-import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
 import { deliveryQueue, QUEUE_TABLES } from "./store/queue.ts";
 import { maintainPartitions } from "./store/retention.ts";
 
@@ -66,7 +66,7 @@ export async function openContext(
     queuePool,
     queue: deliveryQueue(caps),
     secretBox: createSecretBox({ keys: sealingKeys }),
-    checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
+    checkUrl: createUrlCheck({ ...config, field: "url", ...(resolver && { resolver }) }),
     cancelWakeUp: createWakeUp(),
     replayWakeUp: createWakeUp(),
     announceWork: createAnnouncer(bus, DISPATCH),

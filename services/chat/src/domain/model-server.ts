@@ -1,9 +1,5 @@
 import { pastedFault } from "@toolgate/rules/pasted";
-import { isPublicAddress } from "@toolgate/safe-fetch/address";
-import { parseAllowList } from "@toolgate/safe-fetch/allow-list";
-import { checkTarget } from "@toolgate/safe-fetch/resolve";
-import { createSystemResolver } from "@toolgate/safe-fetch/system-resolver";
-import { parseTargetUrl, type TargetUrlFailure } from "@toolgate/safe-fetch/target-url";
+import { type CheckUrlOptions, createUrlCheck } from "@toolgate/safe-fetch/saved-url";
 
 /** Checks a model's base URL when it is saved: the form to store, or the rule it breaks. Each request checks it again. */
 export type CheckBaseUrl = (
@@ -11,50 +7,21 @@ export type CheckBaseUrl = (
   workspaceId: string,
 ) => Promise<{ ok: true; url: string } | { ok: false; violation: string }>;
 
-interface CheckOptions {
-  /** Names and addresses of this installation. */
-  applicationHosts: readonly string[];
-  /** Non-public addresses that are allowed during development. */
-  allowedTargets: readonly string[];
-}
-
-const RESOLVE_WITHIN_MS = 5_000;
 const MAX_MODEL_CHARACTERS = 200;
 const MAX_API_KEY_CHARACTERS = 1_000;
 /** What an HTTP header can carry, without spaces. */
 const VISIBLE = /^[!-~]*$/;
 
-const VIOLATIONS: Record<TargetUrlFailure, string> = {
-  "too-long": "at most 2048 characters",
-  "forbidden-character": "no whitespace, control characters or backslashes",
-  malformed: "not a URL",
-  scheme: "only https",
-  userinfo: "no credentials in the URL",
-  host: "not a valid host",
-  port: "not a valid port",
-  "application-host": "must not point to this service",
-};
-
 /** [SSRF-1..4] Only https, except to addresses that the operator has allowed. */
-export function createBaseUrlCheck({ applicationHosts, allowedTargets }: CheckOptions): CheckBaseUrl {
-  const resolver = createSystemResolver();
-  const allowList = parseAllowList(allowedTargets);
-  const refuse = (violation: string) => ({ ok: false as const, violation: `base_url: ${violation}` });
+export function createBaseUrlCheck(
+  options: Pick<CheckUrlOptions, "applicationHosts" | "allowedTargets">,
+): CheckBaseUrl {
+  const check = createUrlCheck({ ...options, field: "base_url", allowsHttp: true });
   return async (text, workspaceId) => {
-    const parsed = parseTargetUrl(text, { applicationHosts, schemes: ["https:", "http:"] });
-    if (!parsed.ok) return refuse(VIOLATIONS[parsed.reason]);
-    const { url } = parsed;
-    if (url.search !== "") return refuse("no query");
-    const target = await checkTarget(parsed, {
-      resolver,
-      allowList,
-      workspaceId,
-      signal: AbortSignal.timeout(RESOLVE_WITHIN_MS),
-    });
-    if (!target.ok) return refuse(target.reason === "blocked" ? "address not allowed" : "the host does not resolve");
-    const isAllowed = target.addresses.every((ip) => !isPublicAddress(ip) && allowList(parsed, ip));
-    if (url.protocol === "http:" && !isAllowed) return refuse(VIOLATIONS.scheme);
-    return { ok: true, url: url.href.replace(/\/+$/, "") };
+    const checked = await check(text, workspaceId);
+    if (!checked.ok) return checked;
+    if (checked.url.search !== "") return { ok: false, violation: "base_url: no query" };
+    return { ok: true, url: checked.url.href.replace(/\/+$/, "") };
   };
 }
 

@@ -66,7 +66,7 @@ test("[CHAT] a save without a key keeps the stored one, an empty one removes it,
 });
 
 test.each([
-  ["a private address", { baseUrl: "https://10.0.0.1/v1" }, /^base_url: address not allowed/],
+  ["a private address", { baseUrl: "https://10.0.0.1/v1" }, /^base_url: target address not allowed/],
   ["http to a public address", { baseUrl: "http://93.184.216.34/v1" }, /^base_url: only https/],
   ["credentials in the URL", { baseUrl: "https://a:b@127.0.0.1/v1" }, /^base_url: no credentials/],
   ["a query", { baseUrl: "https://127.0.0.1/v1?key=1" }, /^base_url: no query/],

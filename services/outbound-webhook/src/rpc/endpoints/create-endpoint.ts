@@ -33,7 +33,7 @@ export const createEndpoint: Handler<Context, typeof EndpointService.method.crea
   const headers = customHeaders(request.headers);
   const target = await checkUrl(request.url, workspaceId);
   if (!target.ok) throw invalidArgument(target.violation);
-  const { url } = target;
+  const url = target.url.href;
   const secret = generateSecret();
   const endpoint = await inTransaction(pool, async (client) => {
     await makeAndLockWorkspace(client, workspaceId);

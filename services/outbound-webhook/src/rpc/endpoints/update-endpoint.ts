@@ -32,7 +32,7 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
     const at = now();
     const before = await findEndpoint(client, key);
     if (before && expectedVersion !== undefined && before.version !== expectedVersion) throw editConflict(before);
-    const change = { url: target?.url, events, description, active, tools, headers };
+    const change = { url: target?.url.href, events, description, active, tools, headers };
     const after = await updateRow(client, key, { ...change, now: at, savedBy: principal.email });
     if (!before || !after) return undefined;
     const fields = changedFields(before, after);
