@@ -46,6 +46,12 @@ export class Http2Connections implements NonNullable<GrpcTransportOptions["sessi
     this.#connectSocket = connectSocket;
   }
 
+  /** Whether there is a connection that takes new streams. */
+  get isConnected(): boolean {
+    const { session } = this.#current ?? {};
+    return session !== undefined && !session.connecting && !session.closed && !session.destroyed;
+  }
+
   /** Whether there is a connection within this time. */
   async connect(withinMs: number): Promise<boolean> {
     const { promise: isOpen, resolve } = Promise.withResolvers<boolean>();

@@ -1,9 +1,14 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { connect as connectTls, type TLSSocket } from "node:tls";
 import { createClient } from "@connectrpc/connect";
+import { Http2Connections } from "@toolgate/call-stream/http2-connections";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { remoteTransport } from "../src/rpc/transport.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";
 
+const CALLS = 40;
 /** Longer than the addresses of servers are used without a new lookup. */
 const LATER_MS = 6_000;
 
@@ -41,11 +46,11 @@ test("all servers of a service get calls, also those that are added, and those t
   await using added = await named("added");
   const service = clientOf(first, second);
   const { found, login } = service;
-  const four = async () => [await login(), await login(), await login(), await login()];
-  expect((await four()).sort()).toEqual(["first", "first", "second", "second"]);
+  const four = async () => [await login(), await login(), await login(), await login()].sort();
+  await vi.waitFor(async () => expect(await four()).toEqual(["first", "first", "second", "second"]));
   found.servers = [second, added];
   await later(service);
-  expect((await four()).sort()).toEqual(["added", "added", "second", "second"]);
+  await vi.waitFor(async () => expect(await four()).toEqual(["added", "added", "second", "second"]));
 });
 
 test("a lookup that fails leaves the known servers in use, and without any the call fails", async () => {
@@ -68,4 +73,28 @@ test("a call that finds its only server gone looks the addresses up at once", as
   found.servers = [staying];
   await leaving[Symbol.asyncDispose]();
   expect(await login()).toBe("staying");
+});
+
+test("a server that does not answer delays no call while another is connected", async () => {
+  await using server = await named("s");
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  // Its handshake never ends.
+  const connectHttp2 = (address: string) =>
+    new URL(address).port === `${port}`
+      ? connectTls({ port, host: "127.0.0.1" })
+      : (connect(Number(new URL(address).port), "127.0.0.1") as TLSSocket);
+  const addresses = () => [`http://127.0.0.1:${port}`, server.baseUrl];
+  const client = createClient(
+    SessionService,
+    remoteTransport(addresses, () => TOKEN, { connectHttp2 }),
+  );
+  await client.login({});
+  const waits = vi.spyOn(Http2Connections.prototype, "connect");
+  onTestFinished(() => void waits.mockRestore());
+  for (let call = 0; call < CALLS; call += 1) expect((await client.login({})).token).toBe("s");
+  // In the background, once a second.
+  expect(waits.mock.calls.length).toBeLessThan(CALLS / 2);
 });

@@ -4,22 +4,22 @@ import { type ConnectSocket, Http2Connections } from "@toolgate/call-stream/http
 import type { AddressResolver } from "@toolgate/call-stream/stream-pool";
 
 /** How old the known addresses may be when a request comes. */
-const LOOK_AFTER_MS = 5_000;
-/** A server that takes longer to accept a connection is passed over. */
+const REFRESH_AFTER_MS = 5_000;
+/** Time between two attempts to connect to a server while others are connected. */
+const RECONNECT_AFTER_MS = 1_000;
+/** How long a request waits for one of the known servers to accept a connection, and then for one of those of a new lookup. */
 const CONNECT_WITHIN_MS = 1_000;
-/** How long it is passed over. */
-const AVOID_MS = 1_000;
+const RECONNECT_WITHIN_MS = 10_000;
 
 interface Server {
   connections: Http2Connections;
-  avoidedUntilMs: number;
+  reconnectAtMs: number;
 }
 
 /**
- * The connections to the servers of a service, for a gRPC transport. The servers get the requests one after another; those
- * that accept no connection are passed over. `addresses` are looked up with the first request, in the background with one
- * that comes 5 s later, and when no known server accepts connections. Those that were found last are used while a lookup
- * fails.
+ * The connections to the servers of a service, for a gRPC transport. Requests are distributed round-robin among the servers
+ * that are connected. `addresses` are looked up by the first request, in the background by the first one after 5 s, and when
+ * no known server accepts connections. Those that were found last are used while a lookup fails.
  */
 export class Servers implements NonNullable<GrpcTransportOptions["sessionManager"]> {
   /** Only compared with the transport's base URL: the servers see their own address. */
@@ -27,9 +27,9 @@ export class Servers implements NonNullable<GrpcTransportOptions["sessionManager
   readonly #addresses: AddressResolver;
   readonly #connectSocket: ((address: string) => ConnectSocket) | undefined;
   readonly #known = new Map<string, Server>();
-  #turn = 0;
-  #foundAtMs = Number.NEGATIVE_INFINITY;
-  #looking: Promise<void> | undefined;
+  #requests = 0;
+  #refreshedAtMs = Number.NEGATIVE_INFINITY;
+  #refreshing: Promise<void> | undefined;
 
   /** `connectSocket` opens the sockets to an address, such as those of TLS. */
   constructor(addresses: AddressResolver, connectSocket?: (address: string) => ConnectSocket) {
@@ -43,13 +43,7 @@ export class Servers implements NonNullable<GrpcTransportOptions["sessionManager
     headers: OutgoingHttpHeaders,
     options: Omit<ClientSessionRequestOptions, "signal">,
   ): Promise<ClientHttp2Stream> {
-    let server = await this.#nextReachable();
-    if (!server) {
-      await this.#lookUp();
-      server = (await this.#nextReachable()) ?? ([...this.#known.values()][0] as Server);
-    } else if (performance.now() - this.#foundAtMs > LOOK_AFTER_MS) {
-      void this.#lookUp();
-    }
+    const server = this.#nextConnected() ?? (await this.#firstToConnect());
     return server.connections.request(method, path, headers, options);
   }
 
@@ -59,43 +53,59 @@ export class Servers implements NonNullable<GrpcTransportOptions["sessionManager
     for (const { connections } of this.#known.values()) connections.abort();
   }
 
-  async #nextReachable(): Promise<Server | undefined> {
+  #nextConnected(): Server | undefined {
+    const nowMs = performance.now();
     const servers = [...this.#known.values()];
-    const first = this.#turn++ % servers.length;
-    const inTurn = [...servers.slice(first), ...servers.slice(0, first)];
-    for (const server of inTurn) if (await isReachable(server)) return server;
-    return undefined;
+    const connected = servers.filter(({ connections }) => connections.isConnected);
+    if (connected.length === 0) return undefined;
+    for (const server of servers) {
+      if (connected.includes(server) || nowMs < server.reconnectAtMs) continue;
+      server.reconnectAtMs = nowMs + RECONNECT_AFTER_MS;
+      void server.connections.connect(CONNECT_WITHIN_MS);
+    }
+    if (nowMs - this.#refreshedAtMs > REFRESH_AFTER_MS) void this.#refresh();
+    this.#requests += 1;
+    return connected[this.#requests % connected.length];
   }
 
-  /** One lookup at a time. */
-  #lookUp(): Promise<void> {
-    this.#looking ??= this.#look();
-    return this.#looking;
+  async #firstToConnect(): Promise<Server> {
+    let first = await this.#connectAny(CONNECT_WITHIN_MS);
+    if (!first) {
+      await this.#refresh();
+      first = await this.#connectAny(RECONNECT_WITHIN_MS);
+    }
+    // Without a connection, the request fails with the reason.
+    return first ?? ([...this.#known.values()][0] as Server);
   }
 
-  /** Rejects only while no server is known. */
-  async #look(): Promise<void> {
+  #connectAny(withinMs: number): Promise<Server | undefined> {
+    const connecting = [...this.#known.values()].map(async (server) => {
+      if (await server.connections.connect(withinMs)) return server;
+      throw new Error("not connected");
+    });
+    return Promise.any(connecting).catch(() => undefined);
+  }
+
+  /** One lookup at a time. Rejects only while no server is known. */
+  #refresh(): Promise<void> {
+    this.#refreshing ??= this.#lookUp().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #lookUp(): Promise<void> {
+    this.#refreshedAtMs = performance.now();
     try {
       const found = await this.#addresses();
       for (const address of this.#known.keys()) if (!found.includes(address)) this.#known.delete(address);
       for (const address of found) if (!this.#known.has(address)) this.#known.set(address, this.#serverAt(address));
-      this.#foundAtMs = performance.now();
     } catch (error) {
       if (this.#known.size === 0) throw error;
-    } finally {
-      this.#looking = undefined;
     }
   }
 
   #serverAt(address: string): Server {
-    return { connections: new Http2Connections(address, this.#connectSocket?.(address)), avoidedUntilMs: 0 };
+    return { connections: new Http2Connections(address, this.#connectSocket?.(address)), reconnectAtMs: 0 };
   }
-}
-
-/** Opens a connection if there is none, and remembers a failure for a second. */
-async function isReachable(server: Server): Promise<boolean> {
-  if (performance.now() < server.avoidedUntilMs) return false;
-  const isOpen = await server.connections.connect(CONNECT_WITHIN_MS);
-  if (!isOpen) server.avoidedUntilMs = performance.now() + AVOID_MS;
-  return isOpen;
 }

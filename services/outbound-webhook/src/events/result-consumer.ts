@@ -12,7 +12,7 @@ import { leaseOf } from "./attempt-sender.ts";
 const MESSAGES_PER_BATCH = 64;
 const ACK_WAIT_MS = 6_000;
 const MAX_ACK_PENDING = 4_096;
-/** So short that results which could not be applied until their leases ended still come before the attempts are repeated. */
+/** Shorter than `RESULTS_FIRST_MS`, so that a late result is applied before its attempt is repeated. */
 const MAX_REDELIVER_WAIT_MS = 1_000;
 
 const workspaceOf = (record: DeliveryRecord) => record.workspaceId;

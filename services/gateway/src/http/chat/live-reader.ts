@@ -6,8 +6,8 @@ import { chatEventGaps } from "@toolgate/telemetry/instruments";
 const MAX_WAITING_BYTES = 256 * 1024;
 
 /**
- * How long a stream may hear nothing until it reads what it may have missed, by how often it has done so in vain: a message
- * or its publisher may be lost, or NATS be down.
+ * How long a stream may hear nothing until it reads what it may have missed, given the number of reads since it last received
+ * an event: a message or its publisher may be lost, or NATS be down.
  */
 export function silenceMs(reads: number): number {
   return Math.min(2_000 * 2 ** reads, 10_000);

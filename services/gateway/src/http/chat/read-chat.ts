@@ -27,7 +27,7 @@ interface Begin {
 
 /**
  * The events of a chat, or of a turn, to the end that chat tells: stored ones, then what is published, and stored ones again
- * where that has a gap or stays away. Rejects once the client has left.
+ * when published events have a gap or stop arriving. Rejects once the client has left.
  */
 export async function* readChat(
   { chat: client, bus, log }: ChatContext,
