@@ -4,6 +4,7 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { createClient } from "@connectrpc/connect";
 import { Http2Connections } from "@toolgate/call-stream/http2-connections";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { eventually } from "@toolgate/testbed/eventually";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { remoteTransport } from "../src/rpc/transport.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";
@@ -36,7 +37,7 @@ async function later({ found, login }: ReturnType<typeof clientOf>): Promise<voi
   onTestFinished(() => void clock.mockRestore());
   const { lookups } = found;
   await login();
-  await vi.waitFor(() => expect(found.lookups).toBeGreaterThan(lookups));
+  await eventually(() => expect(found.lookups).toBeGreaterThan(lookups));
   clock.mockRestore();
 }
 
@@ -47,10 +48,10 @@ test("all servers of a service get calls, also those that are added, and those t
   const service = clientOf(first, second);
   const { found, login } = service;
   const four = async () => [await login(), await login(), await login(), await login()].sort();
-  await vi.waitFor(async () => expect(await four()).toEqual(["first", "first", "second", "second"]));
+  await eventually(async () => expect(await four()).toEqual(["first", "first", "second", "second"]));
   found.servers = [second, added];
   await later(service);
-  await vi.waitFor(async () => expect(await four()).toEqual(["added", "added", "second", "second"]));
+  await eventually(async () => expect(await four()).toEqual(["added", "added", "second", "second"]));
 });
 
 test("a lookup that fails leaves the known servers in use, and without any the call fails", async () => {

@@ -3,8 +3,9 @@ import { connect, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { eventually } from "@toolgate/testbed/eventually";
 import { startTcpProxy } from "@toolgate/testbed/servers/tcp-proxy";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { remoteTransport } from "../src/rpc/transport.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";
 
@@ -57,7 +58,7 @@ test("a server that stops in the moment of the next calls neither ends their pro
   const stopping = await named("stopping");
   const { sockets, login } = clientOf(stopping.baseUrl, staying.baseUrl);
   const crashes = recordCrashes();
-  await vi.waitFor(async () => expect([await login(), await login()].sort()).toEqual(["staying", "stopping"]));
+  await eventually(async () => expect([await login(), await login()].sort()).toEqual(["staying", "stopping"]));
   const socket = sockets.find(({ remotePort }) => `${remotePort}` === new URL(stopping.baseUrl).port) as Socket;
   const closed = once(socket, "close");
   const next = once(socket, "finish").then(() => Promise.all([login(), login()]));

@@ -1,4 +1,4 @@
-import type { ClientHttp2Stream, ClientSessionRequestOptions, OutgoingHttpHeaders } from "node:http2";
+import type { ClientHttp2Stream } from "node:http2";
 import type { GrpcTransportOptions } from "@connectrpc/connect-node";
 import { type ConnectSocket, Http2Connections } from "@toolgate/call-stream/http2-connections";
 import type { AddressResolver } from "@toolgate/call-stream/stream-pool";
@@ -7,9 +7,10 @@ import type { AddressResolver } from "@toolgate/call-stream/stream-pool";
 const REFRESH_AFTER_MS = 5_000;
 /** Time between two attempts to connect to a server while others are connected. */
 const RECONNECT_AFTER_MS = 1_000;
-/** How long a request waits for one of the known servers to accept a connection, and then for one of those of a new lookup. */
+/** How long a request waits for one of the known servers to accept a connection. */
 const CONNECT_WITHIN_MS = 1_000;
-const RECONNECT_WITHIN_MS = 10_000;
+/** And then, after another lookup. */
+const LAST_CONNECT_WITHIN_MS = 10_000;
 
 interface Server {
   connections: Http2Connections;
@@ -37,14 +38,9 @@ export class Servers implements NonNullable<GrpcTransportOptions["sessionManager
     this.#connectSocket = connectSocket;
   }
 
-  async request(
-    method: string,
-    path: string,
-    headers: OutgoingHttpHeaders,
-    options: Omit<ClientSessionRequestOptions, "signal">,
-  ): Promise<ClientHttp2Stream> {
+  async request(...request: Parameters<Http2Connections["request"]>): Promise<ClientHttp2Stream> {
     const server = this.#nextConnected() ?? (await this.#firstToConnect());
-    return server.connections.request(method, path, headers, options);
+    return server.connections.request(...request);
   }
 
   notifyResponseByteRead(): void {}
@@ -59,7 +55,7 @@ export class Servers implements NonNullable<GrpcTransportOptions["sessionManager
     const connected = servers.filter(({ connections }) => connections.isConnected);
     if (connected.length === 0) return undefined;
     for (const server of servers) {
-      if (connected.includes(server) || nowMs < server.reconnectAtMs) continue;
+      if (server.connections.isConnected || nowMs < server.reconnectAtMs) continue;
       server.reconnectAtMs = nowMs + RECONNECT_AFTER_MS;
       void server.connections.connect(CONNECT_WITHIN_MS);
     }
@@ -72,7 +68,7 @@ export class Servers implements NonNullable<GrpcTransportOptions["sessionManager
     let first = await this.#connectAny(CONNECT_WITHIN_MS);
     if (!first) {
       await this.#refresh();
-      first = await this.#connectAny(RECONNECT_WITHIN_MS);
+      first = await this.#connectAny(LAST_CONNECT_WITHIN_MS);
     }
     // Without a connection, the request fails with the reason.
     return first ?? ([...this.#known.values()][0] as Server);

@@ -48,8 +48,8 @@ type TokenFor = (method: DescMethod) => string | Promise<string>;
 type ConnectTls = Pick<ProcessTls, "connectHttp2">;
 
 /**
- * gRPC over HTTP/2 to the servers of another service, one after another, with the caller's token, and with `tls` encrypted.
- * A unary call that a stopping server has refused unseen is sent again.
+ * gRPC over HTTP/2 to the servers of another service (`Servers`), with the caller's token, and with `tls` encrypted. A unary
+ * call that a stopping server has refused unseen is sent again.
  */
 export function remoteTransport(addresses: AddressResolver, tokenFor: TokenFor, tls?: ConnectTls): Transport {
   const servers = new Servers(addresses, tls && ((address) => () => tls.connectHttp2(address)));
