@@ -88,8 +88,22 @@ describeConsole("deliveries in the console", (rig) => {
     gone.behave(() => ({ status: 410 }));
     await gone.happen();
     const [first] = await gone.attempted(1);
-    const page = await rig.open(`/webhooks/deliveries?open=${first?.id}`);
+    // The list, and the count of what is newer than the list, which comes after the list has been read again.
+    const lateCount = Promise.withResolvers<void>();
+    const counted = Promise.withResolvers<void>();
+    let reads = 0;
+    const page = await rig.open(`/webhooks/deliveries?open=${first?.id}`, {
+      prepare: (each) =>
+        each.route(/ListDeliveries$/, async (route) => {
+          const isLate = ++reads === 2;
+          const response = await route.fetch();
+          if (isLate) await lateCount.promise;
+          await route.fulfill({ response });
+          if (isLate) counted.resolve();
+        }),
+    });
     const panel = page.getByRole("complementary", { name: "tool.completed" });
+    await page.getByRole("row", { name: /gone/ }).waitFor();
     await panel.getByText(/answered 410 after .* “gone”, so it is not retried after attempt 1 of 6\.$/).waitFor();
     const answer = Promise.withResolvers<void>();
     gone.behave(() => ({ after: answer.promise }));
@@ -97,6 +111,9 @@ describeConsole("deliveries in the console", (rig) => {
     await panel.getByText("The first attempt is under way.").waitFor();
     const row = page.getByRole("row", { name: /tool\.completed Resend/ });
     await row.getByText("Trying").waitFor();
+    lateCount.resolve();
+    await counted.promise;
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 100))");
     // It is in the list already.
     expect(await page.getByRole("button", { name: / new$/ }).count()).toBe(0);
     answer.resolve();

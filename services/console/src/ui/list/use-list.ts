@@ -1,7 +1,7 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import { createConnectQueryKey, useInfiniteQuery, useQuery, useTransport } from "@connectrpc/connect-query";
-import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
+import { createConnectQueryKey, createQueryOptions, useInfiniteQuery, useTransport } from "@connectrpc/connect-query";
+import { type InfiniteData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useLastAnswer } from "./use-last-answer.ts";
 
@@ -68,12 +68,16 @@ export function useList<I extends DescMessage, O extends DescMessage, Row>(
   } as never);
   const isFollowed = isAtTop && (query.data?.pages.length ?? 0) <= 1;
   const isCounting = !isFollowed && query.data !== undefined;
-  const first = useQuery(schema, request, {
+  const options = createQueryOptions(schema, request, { transport });
+  const first = useQuery<Page, ConnectError>({
+    ...options,
+    // Each reading of the list has a count of its own: an earlier one may know less than the list.
+    queryKey: [...options.queryKey, query.dataUpdatedAt],
     enabled: isCounting,
     refetchInterval: POLL_MS,
     gcTime: 0,
     networkMode: "always",
-  });
+  } as never);
   const answer = useLastAnswer<readonly Page[]>(query, query.data?.pages as readonly Page[] | undefined);
   const error = answer.error ?? (isCounting ? first.error : null);
   // Rows that arrive while pages are read move others to the next page, where they come a second time.
@@ -83,10 +87,8 @@ export function useList<I extends DescMessage, O extends DescMessage, Row>(
       for (const row of rowsOf(page)) if (!byKey.has(keyOf(row))) byKey.set(keyOf(row), row);
     return [...byKey.values()];
   }, [answer.data]);
-  const newest = first.data ? rowsOf(first.data as Page) : [];
+  const newest = first.data ? rowsOf(first.data) : [];
   const known = rows[0] && keyOf(rows[0]);
-  // Since the newest rows were last counted, all rows may have been read again.
-  const isCounted = isCounting && first.dataUpdatedAt >= query.dataUpdatedAt;
   const found = newest.findIndex((row) => keyOf(row) === known);
   return {
     rows,
@@ -97,10 +99,7 @@ export function useList<I extends DescMessage, O extends DescMessage, Row>(
     updatedAt: answer.updatedAt,
     hasMore: query.hasNextPage,
     loadMore: () => void (query.isFetching || query.fetchNextPage()),
-    refresh: () => {
-      void query.refetch();
-      if (isCounting) void first.refetch();
-    },
+    refresh: () => void query.refetch(),
     restart: () => {
       const queryKey = createConnectQueryKey({
         schema,
@@ -112,7 +111,7 @@ export function useList<I extends DescMessage, O extends DescMessage, Row>(
       client.setQueryData(queryKey as readonly unknown[], firstOf, { updatedAt: query.dataUpdatedAt });
       void query.refetch();
     },
-    newRows: !isCounted ? 0 : found === -1 ? newest.length : found,
+    newRows: !isCounting ? 0 : found === -1 ? newest.length : found,
     isLive: isFollowed && error === null && query.failureCount === 0,
     hold,
   };
