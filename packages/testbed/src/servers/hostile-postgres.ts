@@ -7,10 +7,10 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 type HostileStage = "connect" | "begin" | "query" | "idle";
 
 /**
- * What it does then: sends nothing more, closes the connection, sends endless rows, announces a row of a gigabyte, sends
- * more rows than requested, or sends bytes that are not a message.
+ * What it does then: sends nothing more, closes the connection, sends endless rows, announces a row of a gigabyte, or
+ * sends bytes that are not a message.
  */
-type HostileManner = "mute" | "hang-up" | "flood" | "huge-row" | "too-many-rows" | "garbage";
+type HostileManner = "mute" | "hang-up" | "flood" | "huge-row" | "garbage";
 
 /** A server that speaks enough of the Postgres protocol to accept connections, and then misbehaves. */
 export interface HostilePostgres extends AsyncDisposable {
@@ -27,7 +27,6 @@ export interface HostilePostgres extends AsyncDisposable {
 const SSL_REQUEST = 80_877_103;
 const LENGTH_BYTES = 4;
 const ROW_BYTES = 32_768;
-const EXTRA_ROWS = 5_000;
 const ONE_GIGABYTE = 0x4000_0000;
 
 const READY = message("Z", Buffer.from("I"));
@@ -101,10 +100,6 @@ function misbehave(socket: Socket, how: HostileManner): void {
   if (how === "hang-up") return void socket.destroy();
   if (how === "garbage") return void socket.write(message("T", Buffer.from([0x7f, 0xff, 1, 2])));
   socket.write(PREPARED);
-  if (how === "too-many-rows") {
-    const rows = Array.from({ length: EXTRA_ROWS }, () => EMPTY_ROW);
-    return void socket.write(Buffer.concat([...rows, complete(`SELECT ${EXTRA_ROWS}`), IN_TRANSACTION]));
-  }
   if (how === "huge-row") socket.write(Buffer.concat([Buffer.from("D"), int32(ONE_GIGABYTE)]));
   const chunk = how === "flood" ? message("D", Buffer.alloc(ROW_BYTES)) : Buffer.alloc(ROW_BYTES);
   const pour = () => {

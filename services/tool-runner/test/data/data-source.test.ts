@@ -7,8 +7,10 @@ import { type HostilePostgres, startHostilePostgres } from "@toolgate/testbed/se
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { argumentValues } from "../../src/domain/data/named-parameters.ts";
 import { createDataSources, dataSourceContext } from "../../src/execution/data-sources/data-sources.ts";
+import { exactTypes } from "../../src/execution/data-sources/exact-types.ts";
 import { createFindServer } from "../../src/execution/data-sources/find-server.ts";
-import type { StatementResult } from "../../src/execution/data-sources/run-statement.ts";
+import { createForeignPool } from "../../src/execution/data-sources/foreign-pool.ts";
+import { runStatement, type StatementResult } from "../../src/execution/data-sources/run-statement.ts";
 import { startToolRunnerRig, type ToolRunnerRig } from "../tool-runner-rig.ts";
 
 const CONCURRENT_CALLS = 6;
@@ -120,10 +122,30 @@ test("[TOOL] a result with too many rows or bytes is refused, and the data sourc
   const rows = (count: number) => runner.resultOf({ tool: "rows_handler", args: { count } });
   expect(await rows(1_000)).toEqual({ ok: 1_000 });
   expect(await rows(1_001)).toEqual({ code: "TOO_MANY_ROWS" });
-  expect(await rows(50_000)).toEqual({ code: "TOO_MANY_ROWS" });
+  // Their bytes end the connection.
+  expect(await rows(400_000)).toEqual({ code: "TOO_MANY_ROWS" });
   const wide = { tool: "wide_handler", args: { count: 900 } };
   expect(await runner.resultOf(wide)).toEqual({ code: "RESULT_TOO_LARGE" });
   expect(await rows(1)).toEqual({ ok: 1 });
+});
+
+test("[TOOL] the connection whose result was refused serves the next query", async () => {
+  const found = await createFindServer(runner.config.allowedDataSources)(runner.dataUrl, runner.workspaceId);
+  if (!found.ok) throw new Error(found.reason);
+  const options = { maxConnections: 1, applicationName: "test", types: exactTypes(JSON.parse) };
+  const pool = createForeignPool(found.server, options);
+  const run = (text: string) => runStatement(pool, { ...STATEMENT, text }, new AbortController().signal);
+  const pid = () => rowsOf(run("select pg_backend_pid() as pid"));
+  const before = await pid();
+  for (const [text, code] of [
+    ["select n from generate_series(1, 1001) n", "TOO_MANY_ROWS"],
+    ["select (repeat('[', 70) || repeat(']', 70))::jsonb from generate_series(1, 2)", "RESULT_TOO_DEEP"],
+    ["select repeat(chr(1), 3000) from generate_series(1, 1000)", "RESULT_TOO_LARGE"],
+  ] as const) {
+    await expect(run(text)).rejects.toMatchObject({ code });
+    expect(await pid()).toEqual(before);
+  }
+  await pool.end();
 });
 
 test.each([
@@ -135,7 +157,6 @@ test.each([
   ["connect", "flood"],
   ["query", "flood"],
   ["query", "huge-row"],
-  ["query", "too-many-rows"],
 ] as const)(
   "[ERR] a data source that misbehaves at %s (%s) loses its connection and affects nothing else",
   async (at, how) => {

@@ -102,14 +102,26 @@ function oneStatement(text: string, values: unknown[] = []): pg.QueryConfig {
   return { text, values, queryMode: "extended" } as pg.QueryConfig;
 }
 
-/** Passes each row to `onRow` when it arrives. An error that `onRow` throws closes the connection. */
+/**
+ * Passes each row to `onRow` when it arrives, and rejects when it throws. The rest is then read and dropped before the
+ * next query of the client, so that the connection stays usable unless the rest exceeds the limits of time or bytes.
+ */
 function queryRows(
   client: ForeignClient,
-  query: pg.QueryConfig,
+  config: pg.QueryConfig,
   onRow: (row: Record<string, unknown>) => void,
 ): Promise<pg.QueryResult> {
   return new Promise((resolve, reject) => {
-    client.query(new pg.Query(query).on("row", onRow).on("end", resolve).on("error", reject));
+    const query = new pg.Query(config).on("end", resolve).on("error", reject);
+    query.on("row", function pass(row) {
+      try {
+        onRow(row);
+      } catch (error) {
+        query.off("row", pass);
+        reject(error);
+      }
+    });
+    client.query(query);
   });
 }
 
