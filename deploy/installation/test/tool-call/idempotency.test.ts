@@ -72,7 +72,7 @@ test("[ERR-1] [ERR-2] a key must be 1 to 255 visible characters, or an available
   expect((await call("random", secret, `!"#~${"y".repeat(251)}`)).status).toBe(200);
 });
 
-test("[TOOL] a call whose process was killed during its run never runs again under its Idempotency-Key", async () => {
+test("[TOOL] [LIMIT-9] a call whose process was killed during its run never runs again under its Idempotency-Key", async () => {
   const { receiver, pool } = toolgate;
   await toolgate.saveTool("effect", {
     external_api: true,
@@ -95,6 +95,7 @@ test("[TOOL] a call whose process was killed during its run never runs again und
     return response.status === 409 && response;
   });
   expect(refused.text).toBe('{"success":false,"error":"Aufruf mit diesem Idempotency-Key laeuft noch"}');
+  expect(refused.headers.get("retry-after")).toBeNull();
   await pool.query("update tool_runner.idempotent_calls set lease_until = now() where idempotency_key = $1", [
     idempotencyKey,
   ]);
