@@ -129,11 +129,11 @@ export class StreamConnection<O> {
     const calls = callers.map((caller): CallBatch["calls"][number] => {
       const { id, requestId, trace } = caller;
       const request = caller.takeRequest();
-      return { $typeName: "toolgate.call_stream.v1.Call", id, request, timeoutMs: 0, requestId, ...trace };
+      return { $typeName: "toolgate.call_stream.v1.Call", id, request, requestId, ...trace };
     });
     if (calls.length === 0) return undefined;
     callStreamBatch.record(calls.length, { rpc: this.#options.rpc });
-    return { $typeName: "toolgate.call_stream.v1.CallBatch", calls, cancelled: [] };
+    return { $typeName: "toolgate.call_stream.v1.CallBatch", calls };
   }
 
   #endIfDone(): void {

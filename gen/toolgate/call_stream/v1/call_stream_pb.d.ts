@@ -21,13 +21,6 @@ export declare type CallBatch = Message<"toolgate.call_stream.v1.CallBatch"> & {
    * @generated from field: repeated toolgate.call_stream.v1.Call calls = 1;
    */
   calls: Call[];
-
-  /**
-   * Not used: a client drops the replies of calls that it has cancelled.
-   *
-   * @generated from field: repeated uint32 cancelled = 2;
-   */
-  cancelled: number[];
 };
 
 /**
@@ -53,13 +46,6 @@ export declare type Call = Message<"toolgate.call_stream.v1.Call"> & {
    * @generated from field: bytes request = 2;
    */
   request: Uint8Array;
-
-  /**
-   * Not used: a client watches the time of its calls.
-   *
-   * @generated from field: uint32 timeout_ms = 3;
-   */
-  timeoutMs: number;
 
   /**
    * Id of the HTTP request that the call is for; empty when there is none.
