@@ -1,13 +1,14 @@
+import { isLockTimeout } from "@toolgate/postgres/data-error";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { inTransaction, type Pool, type Queryable } from "@toolgate/postgres/pool";
 import { lockWorkspace } from "../endpoint.ts";
 import { findReplay, type ReplayRow } from "./replay.ts";
 import { workOn } from "./work.ts";
 
-/** Longest wait for a workspace that is locked: then the step fails. */
+/** Longest wait for a workspace that is locked. */
 const LOCK_TIMEOUT_MS = 500;
-/** How long a replay whose step failed is postponed, so that it does not delay the others. */
-const FAILED_WAIT_MS = 10_000;
+/** How long a replay whose step failed, and all replays of a locked workspace, are postponed, so that others do not wait. */
+const POSTPONED_MS = 10_000;
 
 interface ReplayKey {
   workspaceId: string;
@@ -27,7 +28,9 @@ const LOCK_DUE = `select workspace_id as "workspaceId", id as "replayId" from ou
 where next_step_at <= $1 order by next_step_at limit 1 for update skip locked`;
 const LOCK_ONE = "select from outbound_webhook.replay where workspace_id = $1 and id = $2 for update";
 const NEXT_STEP = "select min(next_step_at) as at from outbound_webhook.replay where next_step_at is not null";
-const POSTPONE = "update outbound_webhook.replay set next_step_at = $2 where id = $1 and next_step_at < $2";
+/** Another process postpones those that it works on itself. */
+const postpone = (column: "id" | "workspace_id") => `update outbound_webhook.replay set next_step_at = $2
+where id in (select id from outbound_webhook.replay where ${column} = $1 and next_step_at < $2 for update skip locked)`;
 
 /**
  * Takes the next step of the replay that has been due longest and that no other process works on. A step is one transaction
@@ -46,8 +49,14 @@ export async function stepReplay(pool: Pool, queue: FairQueue, now: Date): Promi
     });
     return { worked: due !== undefined, made: made ?? 0, nextAt: await nextStepAt(pool) };
   } catch (error) {
-    if (due) await pool.query(POSTPONE, [due.replayId, new Date(now.getTime() + FAILED_WAIT_MS)]);
-    throw error;
+    if (!due) throw error;
+    const until = new Date(now.getTime() + POSTPONED_MS);
+    if (!isLockTimeout(error)) {
+      await pool.query(postpone("id"), [due.replayId, until]);
+      throw error;
+    }
+    await pool.query(postpone("workspace_id"), [due.workspaceId, until]);
+    return { worked: false, made: 0, nextAt: await nextStepAt(pool) };
   }
 }
 
