@@ -4,15 +4,21 @@ import { type Bus, unlessDisconnected } from "./connect.ts";
 import { type ConsumeOptions, consumeMessages } from "./consumer-session.ts";
 import { createWakeUp } from "./wake-up.ts";
 
+/** A message of a stream. */
+export type Message = JsMsg;
+
 export interface ConsumeBatchesOptions extends ConsumeOptions {
-  /** Makes the messages' effects durable; may see a message more than once. */
-  handle: (messages: JsMsg[]) => Promise<void>;
+  /**
+   * Makes the messages' effects durable; may see a message more than once. A message that it adds to `again` is delivered
+   * again, as all of them are when it rejects.
+   */
+  handle: (messages: Message[], again: Set<Message>) => Promise<void>;
   /**
    * Time between the beginnings of two batches, unless `maxMessages` are waiting; for work that nobody waits for. A message
    * that comes after a pause is handled immediately. Default 0.
    */
   everyMs?: number;
-  /** Longest wait until a batch that failed is delivered again. Default 5 s. */
+  /** Longest wait until a message is delivered again. Default 5 s. */
   maxRedeliverWaitMs?: number;
 }
 
@@ -86,13 +92,19 @@ const MAX_REDELIVER_WAIT_MS = 5_000;
 
 async function handleBatch(batch: HeldMessage[], options: ConsumeBatchesOptions): Promise<void> {
   const { handle, onError, maxRedeliverWaitMs = MAX_REDELIVER_WAIT_MS } = options;
+  const messages = batch.map(({ message }) => message);
+  let again = new Set<Message>();
   try {
-    await handle(batch.map(({ message }) => message));
-    for (const held of batch) held.reply((message) => message.ack());
+    await handle(messages, again);
   } catch (error) {
     onError(error);
-    for (const held of batch) held.reply((message) => message.nak(waitBeforeRepeat(message, maxRedeliverWaitMs)));
+    again = new Set(messages);
   }
+  for (const held of batch)
+    held.reply((message) => {
+      if (again.has(message)) message.nak(waitBeforeRepeat(message, maxRedeliverWaitMs));
+      else message.ack();
+    });
 }
 
 function waitBeforeRepeat({ info: { deliveryCount } }: JsMsg, maxWaitMs: number): number {

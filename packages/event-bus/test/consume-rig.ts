@@ -44,7 +44,7 @@ export async function consumeRig() {
         onError: (error) => errors.push(error),
         ...options,
         // A test that has failed leaves its handlers waiting.
-        handle: (messages) => Promise.race([options.handle(messages), end.promise]),
+        handle: (...batch) => Promise.race([options.handle(...batch), end.promise]),
       });
       running.push(done);
       return done;

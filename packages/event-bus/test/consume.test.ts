@@ -50,6 +50,33 @@ test("a refused batch is delivered again until it is handled", async () => {
   expect(rig.errors.length).toBeGreaterThan(0);
 });
 
+test("of a handled batch, only the messages that its handler names are delivered again", async () => {
+  await using rig = await consumeRig();
+  const gate = Promise.withResolvers<void>();
+  const times = new Map<string, number>();
+  const isBusy = (text: string) => Number(text) % 3 === 0;
+  void rig.consume({
+    async handle(messages, again) {
+      await gate.promise;
+      for (const message of messages) {
+        const text = message.string();
+        const before = times.get(text) ?? 0;
+        times.set(text, before + 1);
+        if (isBusy(text) && before === 0) again.add(message);
+      }
+    },
+  });
+  await rig.publish(...numbers(10));
+  // The first one waits, so that the others become one batch.
+  await eventually(async () => expect((await rig.bus.jsm.consumers.info("RECORDS", DURABLE)).num_pending).toBe(0));
+  gate.resolve();
+  await eventually(async () => expect(await rig.left()).toBe(0));
+  expect(Object.fromEntries(times)).toEqual(
+    Object.fromEntries(numbers(10).map((text) => [text, isBusy(text) ? 2 : 1])),
+  );
+  expect(rig.errors).toEqual([]);
+});
+
 test("a batch that keeps failing is delivered again as often as its consumer asks for", async () => {
   await using rig = await consumeRig();
   // With the usual waits these would take longer than the test waits.

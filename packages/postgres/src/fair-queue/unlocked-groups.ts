@@ -1,26 +1,55 @@
 import { isLockTimeout } from "../data-error.ts";
 
 const LOCK_TIMEOUT_MS = 500;
+/** For each group alone, once one of several has stayed locked that long. */
+const ALONE_TIMEOUT_MS = 100;
+/** For a group that was locked the last time: what comes after the batch waits for it. */
+const LATELY_TIMEOUT_MS = 20;
+/** Bounds memory: all are forgotten then. */
+const MAX_LOCKED = 1_000;
 
 /**
  * Does the work, one transaction, for all items at once, or if a group stays locked, for the items of each group alone, so
  * that other groups do not wait for it. Returns the items of groups that stayed locked, for which nothing was done.
+ *
+ * `lockedLately` remembers these groups from one call to the next, for callers that are called often: they come after the
+ * others, alone and with a short wait, and not at all once one of them is still locked.
  */
 export async function inUnlockedGroups<Item>(
   items: readonly Item[],
   groupOf: (item: Item) => string,
   work: (some: Item[], lockTimeoutMs: number) => Promise<unknown>,
+  lockedLately = new Set<string>(),
 ): Promise<Item[]> {
-  const groups = [...Map.groupBy(items, groupOf).values()];
-  const locked: Item[] = [];
-  for (const some of groups.length > 1 ? [[...items], ...groups] : groups) {
+  const left = Map.groupBy(items, groupOf);
+  const free = [...left.keys()].filter((group) => !lockedLately.has(group));
+  const lately = [...lockedLately].filter((group) => left.has(group));
+  async function tryTo(groups: string[], lockTimeoutMs: number): Promise<boolean> {
+    const some = groups.flatMap((group) => left.get(group) ?? []);
     try {
-      await work(some, LOCK_TIMEOUT_MS);
-      if (some.length === items.length) break;
+      if (some.length > 0) await work(some, lockTimeoutMs);
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
-      if (groups.includes(some)) locked.push(...some);
+      return false;
     }
+    for (const group of groups) {
+      left.delete(group);
+      lockedLately.delete(group);
+    }
+    return true;
   }
-  return locked;
+  function remember(group: string): void {
+    if (lockedLately.size >= MAX_LOCKED) lockedLately.clear();
+    // It becomes the last one to be tried.
+    lockedLately.delete(group);
+    lockedLately.add(group);
+  }
+  if (!(await tryTo(free, LOCK_TIMEOUT_MS)))
+    for (const group of free) if (free.length === 1 || !(await tryTo([group], ALONE_TIMEOUT_MS))) remember(group);
+  for (const group of lately) {
+    if (await tryTo([group], LATELY_TIMEOUT_MS)) continue;
+    remember(group);
+    break;
+  }
+  return [...left.values()].flat();
 }

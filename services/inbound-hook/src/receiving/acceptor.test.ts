@@ -84,6 +84,21 @@ test("[IN-22] a call that the database rejects fails alone", async () => {
   expect(outcomes.map(({ status }) => status)).toEqual(calls.map((call) => (call === bad ? "rejected" : "fulfilled")));
 });
 
+test("[IN-22] calls of others are not stored together with those of a workspace that was locked a moment ago", async () => {
+  const batches: string[] = [];
+  const acceptor = createAcceptor(async (calls) => {
+    const workspaces = calls.map(({ workspaceId }) => workspaceId).join(" ");
+    batches.push(workspaces);
+    if (workspaces.includes("locked")) throw Object.assign(new Error("lock timeout"), { code: "55P03" });
+    return new Map();
+  });
+  for (let time = 0; time < 2; time += 1) {
+    const accepted = ["locked", "free"].map((workspaceId) => acceptor.accept(newCall({ workspaceId })));
+    expect((await Promise.allSettled(accepted)).map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+  }
+  expect(batches).toEqual(["locked free", "locked", "free", "free", "locked"]);
+});
+
 test("[IN-22] without a database every waiting call fails, and beyond a bound immediately", async () => {
   const { promise: down, reject } = Promise.withResolvers<never>();
   const acceptor = createAcceptor(() => down);

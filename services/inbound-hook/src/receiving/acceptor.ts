@@ -1,7 +1,6 @@
 import { createGroupCommit } from "@toolgate/event-bus/group-commit";
 import { writeAccepted } from "@toolgate/event-bus/write-accepted";
 import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
-import { LRUCache } from "lru-cache";
 import type { AcceptedCall, StoreCalls } from "../store/accept.ts";
 
 /** How a hook call was accepted: stored under its own id, or a repeat of one that was stored under another id. */
@@ -35,16 +34,13 @@ interface WaitingCall {
  * commit for which the disk needs seconds.
  */
 const SEND_WITHIN_MS = 3_500;
-/** How long the calls of a workspace whose queue was locked are stored apart from those of others. */
-const LOCKED_FOR_MS = 1_000;
-const MAX_LOCKED = 1_000;
 const MIB = 1024 * 1024;
 /** The size of a call without its body. */
 const CALL_BYTES = 500;
 
 /** [IN-22] [IN-23] Stores the hook calls of a lane that arrive together in one transaction. */
 export function createAcceptor(store: StoreCalls): Acceptor {
-  const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: LOCKED_FOR_MS });
+  const lockedLately = new Set<string>();
   const batches = createGroupCommit<WaitingCall>({
     async commit(batch) {
       const storeOf = async (some: WaitingCall[], lockTimeoutMs: number) => {
@@ -53,12 +49,7 @@ export function createAcceptor(store: StoreCalls): Acceptor {
         for (const { outcome, settled } of theirs) if (outcome) settled();
       };
       const workspaceOf = ({ call }: WaitingCall) => call.workspaceId;
-      const isFree = (waiting: WaitingCall) => !lockedLately.has(workspaceOf(waiting));
-      const { free = [], locked = [] } = Object.groupBy(batch, (waiting) => (isFree(waiting) ? "free" : "locked"));
-      // Others do not wait for those that were locked a moment ago.
-      for (const some of [free, locked])
-        for (const { call } of await inUnlockedGroups(some, workspaceOf, storeOf))
-          lockedLately.set(call.workspaceId, true);
+      await inUnlockedGroups(batch, workspaceOf, storeOf, lockedLately);
     },
     sizeOf: ({ call }) => CALL_BYTES + call.body.length,
     maxItems: 200,

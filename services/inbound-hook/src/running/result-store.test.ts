@@ -23,9 +23,11 @@ test("[IN-12] results of other workspaces are stored while one is locked; its ow
   const errors: string[] = [];
   const stored: string[] = [];
   const order: string[] = [];
+  const batches: string[] = [];
   let isLocked = true;
   await using results = createResultStore(
     async (records) => {
+      batches.push(records.map(({ workspaceId }) => workspaceId).join(" "));
       if (isLocked && records.some(({ workspaceId }) => workspaceId === "locked")) {
         await setImmediate();
         order.push("lock timeout");
@@ -44,8 +46,12 @@ test("[IN-12] results of other workspaces are stored while one is locked; its ow
   // In one batch, then each workspace alone: those that are stored do not wait for the last one.
   expect(order).toEqual(["lock timeout", "a", "b"]);
   expect(stored.toSorted()).toEqual(["a", "b"]);
+  // Later results of others are not tried together with those of the locked one.
+  const lockedToo = results.store(record("locked"), signal);
+  await results.store(record("c"), signal);
+  expect(batches.filter((batch) => batch.endsWith(" c"))).toEqual([]);
   isLocked = false;
-  await locked;
-  expect(stored.toSorted()).toEqual(["a", "b", "locked"]);
-  expect(errors).toEqual([expect.stringContaining("locked")]);
+  await Promise.all([locked, lockedToo]);
+  expect(stored.toSorted()).toEqual(["a", "b", "c", "locked", "locked"]);
+  expect(new Set(errors)).toEqual(new Set([expect.stringContaining("locked")]));
 });

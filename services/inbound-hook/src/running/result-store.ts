@@ -29,20 +29,21 @@ interface WaitingResult {
 
 /** Stores the results of runs that end together in one transaction. */
 export function createResultStore(settle: Settle, onError: (error: unknown) => void): ResultStore {
+  const lockedLately = new Set<string>();
+  async function settleAll(some: WaitingResult[], lockTimeoutMs: number): Promise<void> {
+    const records = some.map(({ record }) => record);
+    const refused = await writeAccepted(records, (part) => settle(part, lockTimeoutMs));
+    // A result whose own data Postgres refuses loses its contents.
+    const emptied = { args: "", result: "", error: "the result could not be stored" };
+    for (const { item } of refused) await settle([{ ...item, ...emptied }], lockTimeoutMs);
+    for (const result of some) {
+      result.isStored = true;
+      result.settled();
+    }
+  }
   const results = createGroupCommit<WaitingResult>({
     async commit(batch) {
-      const workspaceOf = ({ record }: WaitingResult) => record.workspaceId;
-      await inUnlockedGroups(batch, workspaceOf, async (some, lockTimeoutMs) => {
-        const records = some.map(({ record }) => record);
-        const refused = await writeAccepted(records, (part) => settle(part, lockTimeoutMs));
-        // A result whose own data Postgres refuses loses its contents.
-        const emptied = { args: "", result: "", error: "the result could not be stored" };
-        for (const { item } of refused) await settle([{ ...item, ...emptied }], lockTimeoutMs);
-        for (const result of some) {
-          result.isStored = true;
-          result.settled();
-        }
-      });
+      await inUnlockedGroups(batch, ({ record }) => record.workspaceId, settleAll, lockedLately);
     },
     sizeOf: ({ record: { args, result, error } }) => args.length + result.length + error.length,
     maxItems: MAX_RECORDS,

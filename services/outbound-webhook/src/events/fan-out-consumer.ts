@@ -1,5 +1,5 @@
 import { fromBinary, toJsonString } from "@bufbuild/protobuf";
-import { consumeBatches } from "@toolgate/event-bus/consume";
+import { consumeBatches, type Message } from "@toolgate/event-bus/consume";
 import { inParts } from "@toolgate/event-bus/in-parts";
 import { type ParkedMessage, parkMessages } from "@toolgate/event-bus/parked-messages";
 import { createSettledNotices, type NoteSettled } from "@toolgate/event-bus/settled-notices";
@@ -16,18 +16,17 @@ import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
 import { fanOut } from "../store/deliveries/fan-out.ts";
 import { SCHEMA } from "../store/queue.ts";
 
-type RunningFanOut = Context & { noteSettled: NoteSettled };
+type RunningFanOut = Context & { noteSettled: NoteSettled; lockedLately: Set<string> };
 
 /** An event to be stored. */
 interface PendingEvent {
   event: StoredEvent;
-  /** The subject of its message. */
-  subject: string;
+  message: Message;
   span: Span | undefined;
 }
 
 /** An event, or a whole message, that cannot be processed; without an id if it cannot be read. */
-type Refused = ParkedMessage & { eventId?: string };
+type Refused = Omit<ParkedMessage, "subject"> & { eventId?: string; message: Message };
 
 /** Bounds memory: messages of up to 512 KiB, of which as many again wait here and in the broker's client. */
 const MESSAGES_PER_BATCH = 32;
@@ -42,7 +41,7 @@ const TRANSACTION = { maxItems: 200, maxBytes: 8 * 1024 * 1024 };
 export async function runFanOutConsumer(context: Context, signal: AbortSignal): Promise<void> {
   const { bus, now, onError } = context;
   using notices = createSettledNotices(bus);
-  const running: RunningFanOut = { ...context, noteSettled: notices.note };
+  const running: RunningFanOut = { ...context, noteSettled: notices.note, lockedLately: new Set() };
   await consumeBatches({
     bus,
     stream: "EVENTS",
@@ -53,35 +52,38 @@ export async function runFanOutConsumer(context: Context, signal: AbortSignal): 
     maxAckPending: MAX_ACK_PENDING,
     signal,
     onError: onError("fan-out"),
-    async handle(messages) {
+    async handle(messages, again) {
       const { pending, refused } = read(messages, now());
       const failures: unknown[] = [];
       for (const part of inParts(pending, ({ event }) => event.body.length, TRANSACTION)) {
         try {
-          refused.push(...(await storeUnlocked(part, running)));
+          for (const { message } of await storeUnlocked(part, refused, running)) again.add(message);
         } catch (error) {
           failures.push(error);
         }
       }
       if (failures.length > 0) throw failures[0];
-      if (refused.length > 0) await park(refused, running);
+      if (again.size > 0) onError("fan-out")(new Error("the queue of a workspace is locked"));
+      // The others are refused again when their message comes again.
+      const final = refused.filter(({ message }) => !again.has(message));
+      if (final.length > 0) await park(final, running);
     },
   });
 }
 
-function read(messages: readonly { subject: string; data: Uint8Array }[], now: Date) {
+function read(messages: readonly Message[], now: Date) {
   const pending: PendingEvent[] = [];
   const refused: Refused[] = [];
-  for (const { subject, data } of messages) {
+  for (const message of messages) {
     try {
-      for (const published of fromBinary(WorkspaceEventBatchSchema, data).events) {
+      for (const published of fromBinary(WorkspaceEventBatchSchema, message.data).events) {
         const check = checkEvent(published, now);
         const payload = () => Buffer.from(toJsonString(WorkspaceEventSchema, published));
-        if (check.ok) pending.push({ ...traced(check.event, published), subject });
-        else refused.push({ subject, eventId: published.eventId, reason: check.reason, payload: payload() });
+        if (check.ok) pending.push({ ...traced(check.event, published), message });
+        else refused.push({ message, eventId: published.eventId, reason: check.reason, payload: payload() });
       }
     } catch (error) {
-      refused.push({ subject, reason: `not readable: ${(error as Error).message}`, payload: data });
+      refused.push({ message, reason: `not readable: ${(error as Error).message}`, payload: message.data });
     }
   }
   return { pending, refused };
@@ -94,19 +96,18 @@ function traced(event: StoredEvent, { traceparent, tracestate }: WorkspaceEvent)
   return { event: { ...event, trace: span ? contextOf(span.spanContext()) : { traceparent, tracestate } }, span };
 }
 
-/**
- * Stores the events of all workspaces that are not locked, and rejects if there are others. Returns the events that the
- * database refuses.
- */
-async function storeUnlocked(events: readonly PendingEvent[], running: RunningFanOut): Promise<Refused[]> {
-  const refused: Refused[] = [];
+/** Stores events, or adds them to `refused` if the database refuses them. Returns those of locked workspaces. */
+function storeUnlocked(
+  events: readonly PendingEvent[],
+  refused: Refused[],
+  running: RunningFanOut,
+): Promise<PendingEvent[]> {
   const workspaceOf = ({ event }: PendingEvent) => event.workspaceId;
-  const locked = await inUnlockedGroups(events, workspaceOf, async (some, lockTimeoutMs) => {
+  async function storeAccepted(some: PendingEvent[], lockTimeoutMs: number): Promise<void> {
     for (const { item, reason } of await writeAccepted(some, (part) => store(part, lockTimeoutMs, running)))
-      refused.push({ subject: item.subject, eventId: item.event.id, reason, payload: item.event.body });
-  });
-  if (locked.length > 0) throw new Error("the queue of a workspace is locked");
-  return refused;
+      refused.push({ message: item.message, eventId: item.event.id, reason, payload: item.event.body });
+  }
+  return inUnlockedGroups(events, workspaceOf, storeAccepted, running.lockedLately);
 }
 
 async function store(
@@ -121,15 +122,16 @@ async function store(
     now(),
     lockTimeoutMs,
   );
-  for (const { subject, event, span } of pending) {
+  for (const { message, event, span } of pending) {
     span?.end();
-    noteSettled(subject, event.id);
+    noteSettled(message.subject, event.id);
   }
   if (deliveries > 0) announceWork();
 }
 
 async function park(refused: readonly Refused[], { pool, now, noteSettled, onError }: RunningFanOut): Promise<void> {
   onError("fan-out")(new Error(`${refused.length} messages parked, the first because: ${refused[0]?.reason}`));
-  await parkMessages(pool, SCHEMA, refused, now());
-  for (const { subject, eventId } of refused) if (eventId !== undefined) noteSettled(subject, eventId);
+  const parked = refused.map((one) => ({ ...one, subject: one.message.subject }));
+  await parkMessages(pool, SCHEMA, parked, now());
+  for (const { message, eventId } of refused) if (eventId !== undefined) noteSettled(message.subject, eventId);
 }

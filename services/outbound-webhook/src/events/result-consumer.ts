@@ -15,8 +15,6 @@ const MAX_ACK_PENDING = 4_096;
 /** Shorter than `RESULTS_FIRST_MS`, so that a late result is applied before its attempt is repeated. */
 const MAX_REDELIVER_WAIT_MS = 1_000;
 
-const workspaceOf = (record: DeliveryRecord) => record.workspaceId;
-
 /** Applies the workers' results until the signal fires. */
 export function runResultConsumer(
   context: Context,
@@ -25,23 +23,7 @@ export function runResultConsumer(
 ): Promise<void> {
   const { bus, now } = context;
   const onError = context.onError("results");
-  async function applyAccepted(results: AttemptResult[]): Promise<void> {
-    const at = now();
-    const records = results.map((result) => toRecord(result, at));
-    const applied: typeof records = [];
-    const locked = await inUnlockedGroups(records, workspaceOf, async (some, lockTimeoutMs) => {
-      const refused = await writeAccepted(some, async (part) => {
-        await apply(part, at, lockTimeoutMs);
-        applied.push(...part);
-      });
-      // The lease of such a delivery ends, and its attempt is made again.
-      for (const { reason } of refused) onError(new Error(`a result was refused: ${reason}`));
-    });
-    if (locked.length > 0) throw new Error("the queue of a workspace is locked");
-    // Not before: a batch with results of a locked workspace comes again as a whole.
-    for (const record of applied)
-      if (record.verdict !== "returned" && !record.retryAt) deliveriesEnded.add(1, { outcome: record.verdict });
-  }
+  const lockedLately = new Set<string>();
   return consumeBatches({
     bus,
     stream: "ATTEMPTS",
@@ -53,7 +35,29 @@ export function runResultConsumer(
     maxRedeliverWaitMs: MAX_REDELIVER_WAIT_MS,
     signal,
     onError,
-    handle: (messages) => applyAccepted(messages.flatMap((message) => readResults(message.data, onError))),
+    async handle(messages, again) {
+      const at = now();
+      const results = messages.flatMap((message) =>
+        readResults(message.data, onError).map((result) => ({ message, record: toRecord(result, at) })),
+      );
+      const applied: typeof results = [];
+      async function applyAccepted(some: typeof results, lockTimeoutMs: number): Promise<void> {
+        const refused = await writeAccepted(some, async (part) => {
+          const records = part.map(({ record }) => record);
+          await apply(records, at, lockTimeoutMs);
+          applied.push(...part);
+        });
+        // The lease of such a delivery ends, and its attempt is made again.
+        for (const { reason } of refused) onError(new Error(`a result was refused: ${reason}`));
+      }
+      const locked = await inUnlockedGroups(results, ({ record }) => record.workspaceId, applyAccepted, lockedLately);
+      if (locked.length > 0) onError(new Error("the queue of a workspace is locked"));
+      for (const { message } of locked) again.add(message);
+      // What comes again is counted then.
+      for (const { message, record } of applied)
+        if (!again.has(message) && record.verdict !== "returned" && !record.retryAt)
+          deliveriesEnded.add(1, { outcome: record.verdict });
+    },
   });
 }
 

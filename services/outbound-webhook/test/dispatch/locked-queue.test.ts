@@ -1,3 +1,5 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { lockGroup } from "@toolgate/testbed/locked-group";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -20,8 +22,8 @@ afterEach(async () => {
   await rig[Symbol.asyncDispose]();
 });
 
-const reached = (workspaceId: string, condition: string) =>
-  eventually(async () => expect(await count(workspaceId, condition)).toBe(DELIVERIES));
+const reached = (workspaceId: string, condition: string, deliveries = DELIVERIES) =>
+  eventually(async () => expect(await count(workspaceId, condition)).toBe(deliveries));
 
 async function count(workspaceId: string, condition: string): Promise<number> {
   const from = "outbound_webhook.delivery d left join outbound_webhook.queue_item q on q.item_id = d.id";
@@ -40,15 +42,39 @@ async function claimAndLock(): Promise<void> {
   held.use(await lockGroup(rig.pool, QUEUE_TABLES, "w-locked"));
 }
 
-it("[FAIR] [OUT-57] results of a locked workspace do not keep those of others waiting, and none is lost or sent twice", async () => {
+/** The numbers in the stream of the messages with results that come again, as often as they do. */
+async function watchRepeats(): Promise<number[]> {
+  const repeats: number[] = [];
+  rig.bus.nc.subscribe("$JS.ACK.ATTEMPTS.outbound-webhook-results.>", {
+    callback(_, message) {
+      if (message.string().startsWith("-NAK")) repeats.push(Number(message.subject.split(".")[5]));
+    },
+  });
+  await rig.bus.nc.flush();
+  return repeats;
+}
+
+async function workspacesIn(messageNumber: number): Promise<string[]> {
+  const message = await rig.bus.jsm.streams.getMessage("ATTEMPTS", { seq: messageNumber });
+  const { results } = fromBinary(AttemptResultBatchSchema, message?.data ?? new Uint8Array());
+  return results.map(({ workspaceId }) => workspaceId);
+}
+
+it("[FAIR] [OUT-57] results of a locked workspace come again alone while those of others are applied, and none is lost or sent twice", async () => {
   await claimAndLock();
+  const repeats = await watchRepeats();
   await rig.start(["worker"]);
+  let rounds = 1;
   await reached("w-free", "status = 'delivered'");
-  await rig.receiver.waitFor(2 * DELIVERIES);
+  for (; rounds < 10 || repeats.length < 20; rounds += 1) {
+    await rig.report({ workspaceId: "w-free" });
+    await reached("w-free", "status = 'delivered'", (rounds + 1) * DELIVERIES);
+  }
+  for (const number of new Set(repeats)) expect(await workspacesIn(number)).toContain("w-locked");
   await reached("w-locked", "status = 'pending' and lease_until is not null");
   await held.disposeAsync();
   await reached("w-locked", "status = 'delivered'");
-  expect(rig.receiver.requests).toHaveLength(2 * DELIVERIES);
+  expect(rig.receiver.requests).toHaveLength((1 + rounds) * DELIVERIES);
 });
 
 it("[FAIR] [OUT-57] leases that have expired are found while another workspace is locked, and its own afterwards", async () => {

@@ -100,15 +100,19 @@ describe("the fan-out", () => {
     expect((await parked()).slice(before)).toEqual([{ reason: expect.stringContaining("no_such_type") }]);
   });
 
-  it("[OUT] a workspace whose queue is locked does not keep the events of others waiting, and loses none", async () => {
+  it("[OUT] a workspace whose queue is locked does not keep the events of others waiting, and loses none; a refused one is parked once", async () => {
     for (const name of ["w-locked", "w-free"]) await rig.register(name, `/${name}`);
+    const before = (await parked()).length;
     await using lock = await lockGroup(rig.pool, QUEUE_TABLES, "w-locked");
-    await rig.reportMany(["w-locked", "w-free"].map((workspaceId) => newEvent({ workspaceId }, rig.clock.now())));
+    const wanted = ["w-locked", "w-free"].map((workspaceId) => newEvent({ workspaceId }, rig.clock.now()));
+    await rig.reportMany([...wanted, newEvent({ workspaceId: "w-free", type: "nonsense" }, rig.clock.now())]);
     await eventually(async () => expect(await count("delivery", "w-free")).toBe(1));
     expect(await count("delivery", "w-locked")).toBe(0);
     await lock.disposeAsync();
     await eventually(async () => expect(await count("delivery", "w-locked")).toBe(1));
     expect(await count("delivery", "w-free")).toBe(1);
+    // Their message came several times.
+    await eventually(async () => expect(await parked()).toHaveLength(before + 1));
   });
 
   it("[OUT] reports to the source which events are settled, including parked ones", async () => {
