@@ -106,7 +106,9 @@ describeConsole("members of a workspace, in the console", (rig) => {
     const alan = emailOf("alan");
     const withdrawn = await invite(admin, alan, "Admin");
     await admin.getByRole("button", { name: `Withdraw ${alan}` }).click();
-    await dialogOf(admin, `Withdraw ${alan}?`).getByRole("button", { name: "Withdraw" }).click();
+    const question = dialogOf(admin, `Withdraw ${alan}?`);
+    await question.getByRole("button", { name: "Withdraw" }).click();
+    await question.waitFor({ state: "detached" });
     await admin.getByRole("region", { name: "Invitations" }).waitFor({ state: "detached" });
     const { page } = await openLink(withdrawn);
     await page.getByText("This link is no longer valid").waitFor();

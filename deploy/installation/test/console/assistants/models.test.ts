@@ -68,7 +68,9 @@ describeConsole("models, chats and usage in the console", (rig) => {
     await panel.getByRole("button", { name: "Test connection" }).click();
     await panel.getByText("Model name").waitFor();
     await panel.getByRole("button", { name: "Delete" }).click();
-    await dialogOf(page, "Delete mine?").getByRole("button", { name: "Delete" }).click();
+    const question = dialogOf(page, "Delete mine?");
+    await question.getByRole("button", { name: "Delete" }).click();
+    await question.waitFor({ state: "detached" });
     await page.getByRole("row", { name: /mine/ }).waitFor({ state: "detached" });
   });
 

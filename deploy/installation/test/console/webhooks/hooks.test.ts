@@ -109,9 +109,9 @@ describeConsole("hooks in the console", (rig) => {
     const panel = panelOf(page, "Switched");
     await panel.getByRole("button", { name: "Deactivate" }).click();
     await dialog.getByRole("button", { name: "Deactivate" }).click();
-    await panel.getByRole("button", { name: "Activate" }).waitFor();
+    await panel.getByRole("button", { name: "Activate", exact: true }).waitFor();
     expect(await call(2)).toBe(404);
-    await panel.getByRole("button", { name: "Activate" }).click();
+    await panel.getByRole("button", { name: "Activate", exact: true }).click();
     await panel.getByRole("button", { name: "Deactivate" }).waitFor();
     expect(await call(3)).toBe(202);
     await panel.getByRole("button", { name: "Delete" }).click();
