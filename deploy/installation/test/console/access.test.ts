@@ -88,6 +88,7 @@ describeConsole("access to the console", (rig) => {
     await page.getByRole("button", { name: "Create key" }).first().click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Two tabs");
+    await dialog.getByText("No tool is released yet").waitFor();
     const logIn = () => page.context().request.post(at("/session"), { data: { email, password } });
     await logIn();
     const create = dialog.getByRole("button", { name: "Create key" });

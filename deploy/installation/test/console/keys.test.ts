@@ -20,7 +20,7 @@ describeConsole("API keys in the console", (rig) => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Acme");
     // Only what can be called by key is offered.
-    expect(await dialog.getByRole("checkbox").count()).toBe(2);
+    await expect.poll(() => dialog.getByRole("checkbox").count()).toBe(2);
     await dialog.getByLabel("greet").check();
     await dialog.getByLabel("Calls per minute").fill("0");
     await dialog.getByRole("button", { name: "Create key" }).click();

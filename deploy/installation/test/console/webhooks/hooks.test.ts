@@ -49,7 +49,8 @@ describeConsole("hooks in the console", (rig) => {
     await dialog.getByLabel("Name").fill("Orders");
     await dialog.getByRole("button", { name: "Create hook" }).click();
     await dialog.getByText("Choose a tool or an assistant.").waitFor();
-    expect(await dialog.getByLabel("Runs").locator("option").allInnerTexts()).toEqual(["Choose…", "tool order"]);
+    const targets = dialog.getByLabel("Runs").locator("option");
+    await expect.poll(() => targets.allInnerTexts()).toEqual(["Choose…", "tool order"]);
     await dialog.getByText("Why is something missing here?").click();
     await dialog.getByText("hidden: it is not released for hooks").waitFor();
     await dialog.getByText("slow: it runs async").waitFor();
