@@ -1,5 +1,5 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { expect, test } from "vitest";
 import { lockDataFolder } from "./data-lock.ts";
@@ -20,19 +20,17 @@ test("of many runs that start at the same time, exactly one gets the folder", as
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test.each([
-  ["a process that is gone", { pid: 2 ** 22 + 1, started: "x", port: 1 }],
-  ["a pid that was given to another process", { pid: process.pid, started: "another start", port: 1 }],
-])("takes over the lock of %s", async (_, holder) => {
+test("another process keeps its lock until it is killed", async () => {
   const folder = await temporaryFolder();
-  await writeFile(join(folder, "lock"), JSON.stringify(holder));
-  await using _lock = await lockDataFolder(folder, 8080);
-  expect(JSON.parse(await readFile(join(folder, "lock"), "utf8")).pid).toBe(process.pid);
-});
-
-test("takes over a lock that was interrupted while it was written", async () => {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, "lock"), "");
-  await using _lock = await lockDataFolder(folder, 8080);
-  expect(await readFile(join(folder, "lock"), "utf8")).toContain(`"port":8080`);
+  const module = new URL("./data-lock.ts", import.meta.url).href;
+  const code = `const { lockDataFolder } = await import("${module}");
+    const lock = await lockDataFolder(${JSON.stringify(folder)}, 8080);
+    console.log("locked");
+    setInterval(() => lock, 1000);`;
+  const other = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(other.stdout, "data");
+  await expect(lockDataFolder(folder, 8081)).rejects.toThrow(`(process ${other.pid}, port 8080)`);
+  other.kill("SIGKILL");
+  await once(other, "exit");
+  await using _lock = await lockDataFolder(folder, 8081);
 });

@@ -1,53 +1,29 @@
-import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startMark } from "@toolgate/local-servers/process-table";
+import { DatabaseSync } from "node:sqlite";
 
-const MAX_TRIES = 5;
-
-type Holder = { readonly pid: number; readonly started: string; readonly port: number };
+const SQLITE_BUSY = 5;
 
 /**
- * Keeps other runs away from a data folder until disposed. The lock of a run that was killed is taken over: its holder
- * counts only while a process with its pid and its start time exists.
+ * Keeps other runs away from a data folder until disposed. The lock is SQLite's: it ends with the process, however that
+ * one ends.
  */
 export async function lockDataFolder(dataDir: string, port: number): Promise<AsyncDisposable> {
   await mkdir(dataDir, { recursive: true });
-  const file = join(dataDir, "lock");
-  const mine = `${file}.${process.pid}`;
-  const content = JSON.stringify({ pid: process.pid, started: (await startMark(process.pid)) ?? "", port });
-  await writeFile(mine, content);
+  // SQLite's own error does not name the file.
+  await access(dataDir, constants.W_OK);
+  const holder = join(dataDir, "lock-holder");
+  const lock = new DatabaseSync(join(dataDir, "lock.db"), { timeout: 0 });
   try {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (await linked(mine, file)) return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
-      const holder = await readHolder(file);
-      if (holder && (await startMark(holder.pid)) === holder.started) {
-        throw new Error(
-          `Toolgate already runs on ${dataDir} (process ${holder.pid}, port ${holder.port}): stop it first, or choose another folder with DATA_DIR`,
-        );
-      }
-      await rename(file, `${mine}.stale`).catch(() => {});
-    }
-    throw new Error(`${file} cannot be taken: delete it when no other run uses this folder`);
-  } finally {
-    await rm(mine, { force: true });
-    await rm(`${mine}.stale`, { force: true });
-  }
-}
-
-async function linked(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
+    lock.exec("begin immediate");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
+    lock.close();
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+    const who = await readFile(holder, "utf8").catch(() => "just started");
+    throw new Error(
+      `Toolgate already runs on ${dataDir} (${who}): stop it first, or choose another folder with DATA_DIR`,
+    );
   }
-}
-
-async function readHolder(file: string): Promise<Holder | undefined> {
-  try {
-    return JSON.parse(await readFile(file, "utf8"));
-  } catch {
-    return undefined;
-  }
+  await writeFile(holder, `process ${process.pid}, port ${port}`);
+  return { [Symbol.asyncDispose]: async () => lock.close() };
 }
