@@ -1,5 +1,4 @@
-import { startChild, untilReady } from "@toolgate/local-servers/child";
-import { openLog, readTail } from "@toolgate/local-servers/log-file";
+import { startLogged } from "@toolgate/local-servers/child";
 import { type Program, programFile } from "./programs.ts";
 
 // The first start on a busy machine creates many objects.
@@ -12,17 +11,14 @@ export async function startProgram(
   args: readonly string[],
   { logFile, ready }: { logFile: string; ready: () => Promise<boolean> },
 ): Promise<AsyncDisposable> {
-  const log = await openLog(logFile);
-  const { fd } = log.handle;
   // It ends with this process, however this one ends.
-  const child = startChild("setpriv", ["--pdeathsig", "TERM", programFile(name), ...args], {
-    stdio: ["ignore", fd, fd],
+  const child = await startLogged({
+    name,
+    command: "setpriv",
+    args: ["--pdeathsig", "TERM", programFile(name), ...args],
+    logFile,
+    ready,
+    deadlineMs: READY_DEADLINE_MS,
   });
-  const check = () => ready().catch(() => false);
-  const failure = await untilReady(child, check, { deadlineMs: READY_DEADLINE_MS }).finally(() => log.handle.close());
-  if (failure === undefined) return { [Symbol.asyncDispose]: () => child.end("SIGTERM", STOP_GRACE_MS) };
-  await child.end("SIGKILL", STOP_GRACE_MS);
-  throw new Error(
-    `${name} did not start (${failure}); the end of ${logFile}:\n${await readTail(logFile, log.startBytes)}`,
-  );
+  return { [Symbol.asyncDispose]: () => child.end("SIGTERM", STOP_GRACE_MS) };
 }

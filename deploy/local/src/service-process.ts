@@ -90,6 +90,5 @@ async function launch(settings: ServiceSettings, signal: AbortSignal): Promise<C
   }
   const failure = await untilReady(child, ready, { deadlineMs: READY_DEADLINE_MS, signal });
   if (failure === undefined) return child;
-  await child.end("SIGKILL", 0);
   throw new Error(`${name} did not start (${failure}): ${lastLines.join("\n")}`);
 }

@@ -1,6 +1,5 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { succeeds } from "./child.ts";
 import type { Account } from "./server-process.ts";
 
 /**
@@ -18,13 +17,6 @@ export async function postgresAccount(): Promise<Account | undefined> {
 }
 
 /** True when `account` can enter and write `folder`. Tries it, because ACLs and the modes of parents matter too. */
-export async function canUse(account: Account, folder: string): Promise<boolean> {
-  const child = spawn("/bin/sh", ["-c", 'cd "$1" && test -w .', "sh", folder], {
-    cwd: "/",
-    stdio: "ignore",
-    uid: account.uid,
-    gid: account.gid,
-  });
-  const [code] = await once(child, "exit");
-  return code === 0;
+export function canUse({ uid, gid }: Account, folder: string): Promise<boolean> {
+  return succeeds("/bin/sh", ["-c", 'cd "$1" && test -w .', "sh", folder], { cwd: "/", uid, gid });
 }

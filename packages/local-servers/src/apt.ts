@@ -1,6 +1,5 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { succeeds } from "./child.ts";
 import { openLog } from "./log-file.ts";
 
 const SCRIPT = fileURLToPath(new URL("../apt-install.sh", import.meta.url));
@@ -14,23 +13,9 @@ export async function aptInstall(packages: string[], logFile: string, log: (line
   const isRoot = process.getuid?.() === 0;
   if (!isRoot && !(await succeeds("sudo", ["-n", "true"]))) return false;
   log(`installing ${packages.join(", ")} with apt-get`);
-  const output = await openLog(logFile);
-  try {
-    const [command, ...args] = [...(isRoot ? [] : ["sudo", "-n"]), "sh", SCRIPT, ...packages] as [string, ...string[]];
-    if (await succeeds(command, args, output.handle.fd)) return true;
-    log(`apt-get failed, see ${logFile}`);
-    return false;
-  } finally {
-    await output.handle.close();
-  }
-}
-
-async function succeeds(command: string, args: string[], outputFd?: number): Promise<boolean> {
-  const output = outputFd ?? "ignore";
-  try {
-    const [code] = await once(spawn(command, args, { stdio: ["ignore", output, output] }), "exit");
-    return code === 0;
-  } catch {
-    return false;
-  }
+  await using output = (await openLog(logFile)).handle;
+  const args = [...(isRoot ? [] : ["-n", "sh"]), SCRIPT, ...packages];
+  const installed = await succeeds(isRoot ? "sh" : "sudo", args, { stdio: ["ignore", output.fd, output.fd] });
+  if (!installed) log(`apt-get failed, see ${logFile}`);
+  return installed;
 }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Child, startChild, untilReady } from "./child.ts";
-import { openLog, readTail } from "./log-file.ts";
+import { type Child, startLogged } from "./child.ts";
 import type { Ports } from "./ports.ts";
-import { isAlive, readPid, runsWith, until } from "./process-table.ts";
+import { isAlive, readPid, runsWith } from "./process-table.ts";
 import { ADMIN } from "./server-accounts.ts";
 
 /** A server that Toolgate started for itself, on loopback, with its data in a folder. */
@@ -73,7 +72,7 @@ export async function startServer(spec: ServerSpec, signal?: AbortSignal): Promi
     },
     exited: () => child.ended,
     stop,
-    kill: () => child.end("SIGKILL", KILL_DEADLINE_MS),
+    kill: () => child.end("SIGKILL", 0),
     async restart() {
       await stop();
       child = await launch(spec, port, signal);
@@ -86,11 +85,12 @@ export async function startServer(spec: ServerSpec, signal?: AbortSignal): Promi
 export async function stopLeftover(pidFile: string, identity: string, stopSignal: NodeJS.Signals): Promise<void> {
   const pid = await readPid(pidFile);
   if (pid === undefined || !(await runsWith(pid, identity))) return;
-  const gone = () => !isAlive(pid);
-  process.kill(pid, stopSignal);
-  if (await until(gone, { deadlineMs: STOP_GRACE_MS, everyMs: STOP_POLL_MS })) return;
-  process.kill(pid, "SIGKILL");
-  if (await until(gone, { deadlineMs: KILL_DEADLINE_MS, everyMs: STOP_POLL_MS })) return;
+  for (const [signal, deadlineMs] of [[stopSignal, STOP_GRACE_MS] as const, ["SIGKILL", KILL_DEADLINE_MS] as const]) {
+    process.kill(pid, signal);
+    for (const end = performance.now() + deadlineMs; performance.now() < end; await sleep(STOP_POLL_MS)) {
+      if (!isAlive(pid)) return;
+    }
+  }
   throw new Error(`process ${pid} of an earlier run does not end`);
 }
 
@@ -107,24 +107,19 @@ async function launchOnFreePort(spec: ServerSpec, signal: AbortSignal | undefine
 }
 
 async function launch(spec: ServerSpec, port: number, signal: AbortSignal | undefined): Promise<Child> {
+  const { name, command, cwd, account, logFile } = spec;
   const end = performance.now() + READY_DEADLINE_MS;
+  const options = { cwd, ...(account && { uid: account.uid, gid: account.gid }) };
   const args = await spec.arguments(port);
   for (;;) {
     signal?.throwIfAborted();
-    const log = await openLog(spec.logFile);
-    const { fd } = log.handle;
-    const account = spec.account && { uid: spec.account.uid, gid: spec.account.gid };
-    const child = startChild(spec.command, args, { cwd: spec.cwd, stdio: ["ignore", fd, fd], ...account });
     const deadlineMs = end - performance.now();
-    const failure = await untilReady(child, () => spec.ready(port), { deadlineMs, signal }).finally(() =>
-      log.handle.close(),
-    );
-    if (failure === undefined) return child;
-    await child.end("SIGKILL", KILL_DEADLINE_MS);
-    signal?.throwIfAborted();
-    const tail = await readTail(spec.logFile, log.startBytes);
-    if (performance.now() >= end || !spec.transientError?.test(tail)) {
-      throw new Error(`${spec.name} did not start (${failure}); the end of ${spec.logFile}:\n${tail}`);
+    const ready = () => spec.ready(port);
+    try {
+      return await startLogged({ name, command, args, options, logFile, ready, deadlineMs, signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (performance.now() >= end || !spec.transientError?.test(String(error))) throw error;
     }
     await sleep(RETRY_WAIT_MS);
   }
