@@ -10,7 +10,6 @@ import { isReady, startServiceProcess } from "@toolgate/local/service-process";
 import { startSplit } from "@toolgate/local/split";
 import { serviceEnvironment } from "@toolgate/local/topology";
 import { freePort } from "@toolgate/local-servers/ports";
-import type { ServerName } from "@toolgate/local-servers/programs";
 import { startServers } from "@toolgate/local-servers/start-servers";
 import { createPool } from "@toolgate/postgres/pool";
 import { natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
@@ -106,21 +105,14 @@ const NAMES = ["postgres", "nats", "redis"] as const;
 /** PostgreSQL, NATS and Redis with the settings of a real installation: what is written survives a crash. */
 async function startBenchServers(resources: AsyncDisposableStack, { dataDir, log, signal }: Settings) {
   const users = { nats: natsUsers(), redis: redisUsers() };
-  const { running } = resources.use(
-    await startServers({ names: NAMES, dataDir, path: process.env.PATH, log, signal, durable: true, users }),
-  );
-  const server = (name: ServerName) => {
-    const found = running[name];
-    if (!found || found.pid === 0) throw new Error(`${name} must run as a process on this machine`);
-    return found;
-  };
-  const [databaseUrl, natsUrl, redisUrl] = NAMES.map((name) => server(name).url) as [string, string, string];
+  const { running } = resources.use(await startServers({ names: NAMES, dataDir, log, signal, durable: true, users }));
+  const [databaseUrl, natsUrl, redisUrl] = NAMES.map((name) => running[name].url) as [string, string, string];
   const pool = resources.adopt(createPool({ url: databaseUrl, maxConnections: 2, applicationName: "bench" }), (owned) =>
     owned.end(),
   );
   const bus = resources.use(await connectBus({ servers: natsUrl, name: "bench" }));
-  const groups: Groups = Object.fromEntries(NAMES.map((name) => [name, [server(name).pid]]));
-  const logins = loginsAt({ nats: running.nats?.urls, redis: running.redis?.urls });
+  const groups: Groups = Object.fromEntries(NAMES.map((name) => [name, [running[name].pid]]));
+  const logins = loginsAt({ nats: running.nats.urls, redis: running.redis.urls });
   return { databaseUrl, natsUrl, redisUrl, logins, pool, bus, groups };
 }
 

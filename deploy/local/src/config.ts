@@ -17,8 +17,6 @@ export type LocalConfig = {
    * host:port.
    */
   readonly allowedTargets: readonly string[];
-  /** The search path for server programs. */
-  readonly path: string | undefined;
 };
 
 /** Reads the environment; an empty variable counts as absent. Throws a one-line error that names the wrong variables. */
@@ -37,7 +35,6 @@ export function readConfig(env: Env, root: string): LocalConfig {
       ...(redisUrl && { redisUrl }),
       ...(serversCaFile && { serversCaFile }),
       allowedTargets: reader.list("ALLOWED_TARGETS"),
-      path: env.PATH,
     };
   });
 }

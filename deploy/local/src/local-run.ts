@@ -90,12 +90,11 @@ async function refuseTakenPort(port: number): Promise<void> {
 async function openServers(config: LocalConfig, control: RunControl, owned: AsyncDisposableStack) {
   const given = { postgres: config.databaseUrl, nats: config.natsUrl, redis: config.redisUrl };
   const names = (["postgres", "nats", "redis"] as const).filter((name) => !given[name]);
-  const { dataDir, path, port } = config;
+  const { dataDir, port } = config;
   const { log, stop } = control;
   const servers = await startServers({
     names,
     dataDir,
-    path,
     log,
     signal: stop,
     users: { nats: natsUsers(), redis: redisUsers(), postgres: [...databaseUsers(ADMIN), ...DEMO_USERS] },

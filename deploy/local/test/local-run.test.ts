@@ -47,7 +47,7 @@ async function prepare(changes: Partial<Product> = {}) {
   const dataDir = await temporaryFolder();
   folders.push(dataDir);
   const port = await openPorts(join(dataDir, "gateway-port.json")).take("gateway");
-  const config: LocalConfig = { port, dataDir, topology: "single", allowedTargets: [], path: process.env.PATH };
+  const config: LocalConfig = { port, dataDir, topology: "single", allowedTargets: [] };
   const files = [join("postgres", "cluster", "postmaster.pid"), join("nats", "nats.pid"), join("redis", "redis.pid")];
   const pidFiles = files.map((file) => join(dataDir, file));
   const [stop, stopNow] = [new AbortController(), new AbortController()];
@@ -118,7 +118,6 @@ describe("make run", () => {
     await startServers({
       names: ["postgres", "nats", "redis"],
       dataDir: config.dataDir,
-      path: config.path,
       log: () => {},
     });
     expect(await livePids()).toHaveLength(3);

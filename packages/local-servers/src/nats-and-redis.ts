@@ -3,7 +3,15 @@ import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstResponse, type Ports } from "./ports.ts";
 import { type Binary, reaches } from "./programs.ts";
-import { ADMIN, accountsOf, natsAuthorization, redisAcl, type UserRules, urlsOf } from "./server-accounts.ts";
+import {
+  ADMIN,
+  keptPasswords,
+  natsAuthorization,
+  type Passwords,
+  redisAcl,
+  type UserRules,
+  urlsOf,
+} from "./server-accounts.ts";
 import { type LocalServer, startServer } from "./server-process.ts";
 
 const MAX_MEMORY_STORE = "128MB";
@@ -17,13 +25,11 @@ type Settings = {
   readonly ports: Ports;
   /** Who may log in, in addition to the administrator, whose address is `url`. */
   readonly users: readonly UserRules[];
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** The ports on loopback at which the servers of a cluster reach each other. */
 type NatsCluster = { readonly own: number; readonly all: readonly number[] };
-
-type Passwords = Readonly<Record<string, string>>;
 
 /** What differs between servers that are started with a configuration file. */
 type Configured = {
@@ -99,7 +105,7 @@ export function startRedis(settings: Settings): Promise<LocalServer> {
 async function startConfigured({ binary, folder: wanted, ports, users, signal }: Settings, server: Configured) {
   await mkdir(wanted, { recursive: true, mode: 0o700 });
   const folder = await realpath(wanted);
-  const passwords = await accountsOf(folder, [ADMIN, ...users.map(({ name }) => name)]);
+  const passwords = await keptPasswords(join(folder, "accounts.json"), [ADMIN, ...users.map(({ name }) => name)]);
   const configFile = join(folder, `${server.name}.conf`);
   const pidFile = join(folder, `${server.name}.pid`);
   return startServer(

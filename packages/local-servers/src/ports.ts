@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 
 // Below every system's range for outgoing connections, so that no client's socket takes a server's port.
@@ -18,10 +18,7 @@ export type Ports = {
 /** The ports remembered in `file`. Ports in `reserved` are never taken, not even remembered ones. */
 export function openPorts(file: string, reserved: readonly number[] = []): Ports {
   const ports = readPorts(file);
-  const save = () => {
-    writeFileSync(`${file}.new`, `${JSON.stringify(ports, null, 2)}\n`);
-    renameSync(`${file}.new`, file);
-  };
+  const save = () => writeFileSync(file, `${JSON.stringify(ports, null, 2)}\n`);
   return {
     async take(name) {
       const known = ports[name];
@@ -58,15 +55,10 @@ export function isPortFree(port: number, host = "127.0.0.1"): Promise<boolean> {
 
 function readPorts(file: string): Record<string, number> {
   try {
-    const ports: Record<string, unknown> = JSON.parse(readFileSync(file, "utf8"));
-    return Object.fromEntries(Object.entries(ports).filter((entry): entry is [string, number] => isPort(entry[1])));
+    return JSON.parse(readFileSync(file, "utf8"));
   } catch {
     return {};
   }
-}
-
-function isPort(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= FIRST_PORT && Number(value) <= LAST_PORT;
 }
 
 const RESPONSE_TIMEOUT_MS = 2_000;

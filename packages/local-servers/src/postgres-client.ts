@@ -1,29 +1,23 @@
-import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { loadJson, saveJson } from "./saved-json.ts";
+import { keptPasswords, type Passwords } from "./server-accounts.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
-const PASSWORD_BYTES = 24;
 export const SUPERUSER = "postgres";
 
 /** The passwords of a cluster's superuser and of the owner of Toolgate's database. */
-export type Passwords = { readonly superuser: string; readonly owner: string };
+export type ClusterPasswords = Passwords<"superuser" | "owner">;
 
 /** Reads the passwords kept in `folder`; makes them when the cluster is new, as only then they can still be set. */
-export async function readPasswords(folder: string, isNew: boolean): Promise<Passwords> {
+export async function readPasswords(folder: string, isNew: boolean): Promise<ClusterPasswords> {
   const file = join(folder, "passwords.json");
-  const kept = await loadJson<Passwords>(file);
-  if (kept) return kept;
-  if (!isNew) throw new Error(`${file} is missing, so the cluster next to it cannot be opened`);
-  const password = () => randomBytes(PASSWORD_BYTES).toString("hex");
-  const passwords = { superuser: password(), owner: password() };
-  await saveJson(file, passwords);
-  return passwords;
+  if (!isNew && !existsSync(file)) throw new Error(`${file} is missing, so the cluster next to it cannot be opened`);
+  return keptPasswords(file, ["superuser", "owner"]);
 }
 
 /** True when the cluster on this port responds to a query, and is the one in the folder `cluster` if that is given. */
-export async function isPostgresReady(port: number, passwords: Passwords, cluster?: string): Promise<boolean> {
+export async function isPostgresReady(port: number, passwords: ClusterPasswords, cluster?: string): Promise<boolean> {
   const client = superuserClient(port, passwords);
   try {
     await client.connect();
@@ -37,7 +31,7 @@ export async function isPostgresReady(port: number, passwords: Passwords, cluste
 }
 
 /** A connection as the superuser, not yet opened. */
-export function superuserClient(port: number, passwords: Passwords): Client {
+export function superuserClient(port: number, passwords: ClusterPasswords): Client {
   const client = new Client({
     host: "127.0.0.1",
     port,

@@ -1,8 +1,9 @@
-import { type Passwords, superuserClient } from "./postgres-client.ts";
-import { ADMIN, accountsOf, type DatabaseUser } from "./server-accounts.ts";
+import { join } from "node:path";
+import { type ClusterPasswords, superuserClient } from "./postgres-client.ts";
+import { ADMIN, type DatabaseUser, keptPasswords } from "./server-accounts.ts";
 
 /** A login of the database with its password. */
-export type DatabaseLogin = DatabaseUser & { readonly password: string };
+type DatabaseLogin = DatabaseUser & { readonly password: string };
 
 /** The logins of a cluster with their passwords, which are kept in its folder. */
 export async function databaseLogins(
@@ -10,30 +11,23 @@ export async function databaseLogins(
   users: readonly DatabaseUser[] | undefined,
 ): Promise<DatabaseLogin[] | undefined> {
   if (users === undefined) return undefined;
-  const passwords = await accountsOf(
-    folder,
-    users.map(({ role }) => role),
-  );
+  const roles = users.map(({ role }) => role);
+  const passwords = await keptPasswords(join(folder, "accounts.json"), roles);
   return users.map((user) => ({ ...user, password: passwords[user.role] ?? "" }));
 }
 
 /** The address of the database `toolgate` for its owner and for each login. */
-export function databaseUrls(
-  port: number,
-  passwords: Passwords,
-  logins: readonly DatabaseLogin[] = [],
-): Record<string, string> {
-  const url = (role: string, password: string) => `postgres://${role}:${password}@127.0.0.1:${port}/${ADMIN}`;
-  return {
-    [ADMIN]: url(ADMIN, passwords.owner),
-    ...Object.fromEntries(logins.map(({ name, role, password }) => [name, url(role, password)])),
-  };
+export function databaseUrls(port: number, { owner }: ClusterPasswords, logins: readonly DatabaseLogin[] = []) {
+  const users = [{ name: ADMIN, role: ADMIN, password: owner }, ...logins];
+  return Object.fromEntries(
+    users.map(({ name, role, password }) => [name, `postgres://${role}:${password}@127.0.0.1:${port}/${ADMIN}`]),
+  );
 }
 
 /** Creates the owner, the database and the other logins unless they exist, with the rights that they have now. */
 export async function createRoles(
   port: number,
-  passwords: Passwords,
+  passwords: ClusterPasswords,
   logins: readonly DatabaseLogin[] | undefined,
 ): Promise<void> {
   const client = superuserClient(port, passwords);

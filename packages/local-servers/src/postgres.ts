@@ -7,6 +7,7 @@ import { clusterFiles, clusterFolder, clusterMajor } from "./cluster-folder.ts";
 import type { Ports } from "./ports.ts";
 import { isPostgresReady, readPasswords, SUPERUSER } from "./postgres-client.ts";
 import { createRoles, databaseLogins, databaseUrls } from "./postgres-roles.ts";
+import type { Binary } from "./programs.ts";
 import type { DatabaseUser } from "./server-accounts.ts";
 import { type Account, type LocalServer, startServer } from "./server-process.ts";
 
@@ -14,18 +15,18 @@ const INITDB_TIMEOUT_MS = 120_000;
 const STILL_IN_USE = /pre-existing shared memory block|lock file "postmaster.pid" already exists/;
 
 type PostgresSettings = {
-  /** Path of the program `postgres`; `initdb` is in the same folder, or in that of what it links to. */
-  readonly binary: string;
+  /** The program `postgres`; `initdb` is in the same folder, or in that of what it links to. */
+  readonly binary: Binary;
   /** Folder for the cluster, its passwords and its log; may become a symbolic link (see `clusterFolder`). */
   readonly folder: string;
   readonly ports: Ports;
   readonly account?: Account | undefined;
   /** The logins of the database, in addition to the administrator's. Absent: the administrator may create roles. */
   readonly users?: readonly DatabaseUser[] | undefined;
-  readonly fallbackRoot?: string;
+  readonly fallbackRoot?: string | undefined;
   /** Off only for tests whose data may be lost with the machine. */
-  readonly durable?: boolean;
-  readonly signal?: AbortSignal;
+  readonly durable?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
 };
 
 /**
@@ -45,7 +46,7 @@ export async function startPostgres(settings: PostgresSettings): Promise<LocalSe
     {
       name: "postgres",
       ports,
-      command: binary,
+      command: binary.path,
       cwd: folder,
       identity: cluster,
       pidFile,
@@ -99,7 +100,7 @@ async function initialise(settings: PostgresSettings, folder: string, superuserP
   const locale = platform() === "darwin" ? ["--locale=C", "--lc-ctype=UTF-8"] : ["--locale=C.UTF-8"];
   const args = [`--pgdata=${unfinished}`, `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`, "--encoding=UTF8"];
   args.push(...locale, "--auth=scram-sha-256", ...(settings.durable === false ? ["--no-sync"] : []));
-  await promisify(execFile)(join(dirname(await realpath(binary)), "initdb"), args, {
+  await promisify(execFile)(join(dirname(await realpath(binary.path)), "initdb"), args, {
     cwd: folder,
     timeout: INITDB_TIMEOUT_MS,
     ...(signal && { signal }),

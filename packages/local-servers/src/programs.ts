@@ -1,9 +1,14 @@
 import { execFile } from "node:child_process";
-import { access, constants, readdir } from "node:fs/promises";
+import { globSync } from "node:fs";
+import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
 const VERSION_TIMEOUT_MS = 5_000;
+
+export type ServerName = "postgres" | "nats" | "redis";
+
+export type Version = { readonly major: number; readonly minor: number };
 
 /** A server program that Toolgate can start, and which packages contain it. */
 type Program = {
@@ -16,12 +21,10 @@ type Program = {
   readonly variable: string;
 };
 
-export type Version = { readonly major: number; readonly minor: number };
-
 /** An executable and its version. Links are not resolved: redis-server is a link to another program. */
 export type Binary = { readonly path: string; readonly version: Version };
 
-export const PROGRAMS = {
+const PROGRAMS: Readonly<Record<ServerName, Program>> = {
   postgres: {
     label: "PostgreSQL",
     executable: "postgres",
@@ -46,47 +49,74 @@ export const PROGRAMS = {
     brewFormula: "redis",
     variable: "REDIS_URL",
   },
-} as const satisfies Readonly<Record<string, Program>>;
+};
 
-export type ServerName = keyof typeof PROGRAMS;
+/** Where Debian and Homebrew keep PostgreSQL. */
+const VERSIONED = [
+  "/usr/lib/postgresql/*/bin",
+  "/opt/homebrew/opt/postgresql@*/bin",
+  "/usr/local/opt/postgresql@*/bin",
+];
+const USUAL = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
 
 /** True when `version` is at least `minimum`. */
 export function reaches(version: Version, minimum: Version): boolean {
   return version.major > minimum.major || (version.major === minimum.major && version.minor >= minimum.minor);
 }
 
-/** The folders in which servers are looked for: PATH first, then where Debian and Homebrew keep them. */
-export async function programFolders(path: string | undefined): Promise<string[]> {
-  const versioned = await Promise.all([
-    versionedFolders("/usr/lib/postgresql", /^\d+$/),
-    versionedFolders("/opt/homebrew/opt", /^postgresql@\d+$/),
-    versionedFolders("/usr/local/opt", /^postgresql@\d+$/),
-  ]);
-  const usual = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
-  return [...new Set([...(path ?? "").split(delimiter).filter(Boolean), ...versioned.flat(), ...usual])];
+/** The folders in which servers are looked for: PATH first, then the usual ones, newer versions before older. */
+export function programFolders(): string[] {
+  const versioned = globSync(VERSIONED).sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
+  return [...(process.env.PATH ?? "").split(delimiter).filter(Boolean), ...versioned, ...USUAL];
 }
 
-/** The first executable in `folders` that is new enough and that `accept` accepts. */
-export async function findBinary(
-  program: Program,
-  folders: readonly string[],
-  accept: (version: Version) => boolean = () => true,
-): Promise<Binary | undefined> {
+type SearchOptions = {
+  /** The version that made the existing PostgreSQL data: only this one can open it. */
+  readonly clusterMajor?: number | undefined;
+  /** Installs Debian packages; false when this machine has no way to. */
+  readonly install?: (packages: string[]) => Promise<boolean>;
+};
+
+/** Finds the programs of `names`, and installs what is missing where that is possible. Throws when one is missing still. */
+export async function findPrograms<Name extends ServerName>(
+  names: readonly Name[],
+  { clusterMajor, install = async () => false }: SearchOptions = {},
+): Promise<Readonly<Record<Name, Binary>>> {
+  const found: { [name in ServerName]?: Binary | undefined } = {};
+  const lookFor = async () => {
+    const folders = programFolders();
+    for (const name of names) {
+      found[name] ??= await findBinary(PROGRAMS[name], folders, name === "postgres" ? clusterMajor : undefined);
+    }
+    return names.filter((name) => !found[name]).map((name) => PROGRAMS[name]);
+  };
+  let missing = await lookFor();
+  if (missing.length > 0 && (await install(missing.map(({ debianPackage }) => debianPackage))))
+    missing = await lookFor();
+  if (missing.length > 0) throw new Error(missingSentence(missing, clusterMajor));
+  return found as Record<Name, Binary>;
+}
+
+/** The first executable in `folders` that is new enough, and of the version `major` if that is given. */
+async function findBinary({ executable, minimum }: Program, folders: readonly string[], major: number | undefined) {
   for (const folder of folders) {
-    const path = join(folder, program.executable);
+    const path = join(folder, executable);
     const version = await readVersion(path);
-    if (version && reaches(version, program.minimum) && accept(version)) return { path, version };
+    if (version && reaches(version, minimum) && version.major === (major ?? version.major)) return { path, version };
   }
   return undefined;
 }
 
-async function versionedFolders(parent: string, pattern: RegExp): Promise<string[]> {
-  const names = await readdir(parent).catch(() => []);
-  const byVersion = (name: string) => Number(name.replace(/\D/g, ""));
-  return names
-    .filter((name) => pattern.test(name))
-    .sort((a, b) => byVersion(b) - byVersion(a))
-    .map((name) => join(parent, name, "bin"));
+function missingSentence(missing: readonly Program[], clusterMajor: number | undefined): string {
+  const list = (text: (program: Program) => string, separator = " ") => missing.map(text).join(separator);
+  const wanted = (program: Program) => {
+    if (program === PROGRAMS.postgres && clusterMajor) return `PostgreSQL ${clusterMajor}, which made the data`;
+    return `${program.label} ${program.minimum.major}.${program.minimum.minor} or newer`;
+  };
+  const apt = `apt-get install ${list((program) => program.debianPackage)}`;
+  const brew = `brew install ${list((program) => program.brewFormula)}`;
+  const variables = list((program) => program.variable, ", ");
+  return `not found: ${list(wanted, ", ")}; install with "${apt}" or "${brew}", or set ${variables}`;
 }
 
 async function readVersion(path: string): Promise<Version | undefined> {
@@ -96,50 +126,4 @@ async function readVersion(path: string): Promise<Version | undefined> {
     .catch(() => ({ stdout: "" }));
   const match = /(\d+)(?:\.(\d+))?/.exec(stdout);
   return match ? { major: Number(match[1]), minor: Number(match[2] ?? 0) } : undefined;
-}
-
-export type FoundPrograms = { readonly [name in ServerName]?: Binary };
-
-export type ProgramSearch = {
-  /** The folders to look in, read again after an installation. */
-  folders(): Promise<string[]>;
-  /** Installs Debian packages; false when this machine has no way to. */
-  install(packages: string[]): Promise<boolean>;
-  /** The version that made the existing PostgreSQL data: only this one can open it. */
-  readonly clusterMajor?: number | undefined;
-  readonly log: (line: string) => void;
-};
-
-/** Finds the programs of `names`, installing what is missing where that is possible; those still missing are left out. */
-export async function findPrograms(names: readonly ServerName[], search: ProgramSearch): Promise<FoundPrograms> {
-  const found = await lookFor(names, search);
-  const missing = names.filter((name) => !found[name]);
-  if (missing.length === 0) return found;
-  search.log(`not found: ${describe(missing)}`);
-  if (!(await search.install(missing.map((name) => PROGRAMS[name].debianPackage)))) return found;
-  return { ...found, ...(await lookFor(missing, search)) };
-}
-
-/** One sentence for servers that can neither be found nor installed. */
-export function missingSentence(missing: readonly ServerName[], clusterMajor?: number): string {
-  const list = (key: "debianPackage" | "brewFormula" | "variable", separator = " ") =>
-    missing.map((name) => PROGRAMS[name][key]).join(separator);
-  const made = missing.includes("postgres") && clusterMajor ? ` (the data were made by version ${clusterMajor})` : "";
-  const install = `"apt-get install ${list("debianPackage")}" or "brew install ${list("brewFormula")}"`;
-  return `${describe(missing)} not found${made}: install with ${install}, or set ${list("variable", ", ")}`;
-}
-
-async function lookFor(names: readonly ServerName[], search: ProgramSearch): Promise<FoundPrograms> {
-  const folders = await search.folders();
-  const accept = (name: ServerName) => (version: Version) =>
-    name !== "postgres" || search.clusterMajor === undefined || version.major === search.clusterMajor;
-  const pairs = names.map(async (name) => [name, await findBinary(PROGRAMS[name], folders, accept(name))] as const);
-  return Object.fromEntries((await Promise.all(pairs)).filter(([, binary]) => binary));
-}
-
-function describe(names: readonly ServerName[]): string {
-  return names
-    .map((name) => PROGRAMS[name])
-    .map(({ label, minimum }) => `${label} ${minimum.major}${minimum.minor ? `.${minimum.minor}` : ""} or newer`)
-    .join(", ");
 }

@@ -1,6 +1,4 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import { loadJson, saveJson } from "./saved-json.ts";
 
 /** A user of NATS or Redis, and what it may do, in the words of the server's configuration. */
@@ -30,20 +28,20 @@ export const ADMIN = "toolgate";
 
 const PASSWORD_BYTES = 24;
 
-/** The passwords of users of a server, kept in its folder and made when they are missing. */
-export async function accountsOf(folder: string, names: readonly string[]): Promise<Readonly<Record<string, string>>> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const file = join(folder, "accounts.json");
-  const kept = (await loadJson<Record<string, string>>(file)) ?? {};
-  const missing = names.filter((name) => kept[name] === undefined);
-  if (missing.length === 0) return kept;
-  const made = missing.map((name) => [name, randomBytes(PASSWORD_BYTES).toString("hex")] as const);
-  const accounts = { ...kept, ...Object.fromEntries(made) };
-  await saveJson(file, accounts);
-  return accounts;
-}
+/** Passwords by user. */
+export type Passwords<Name extends string = string> = Readonly<Record<Name, string>>;
 
-type Passwords = Readonly<Record<string, string>>;
+/** The passwords of `names` that `file` keeps; those that are missing are made. */
+export async function keptPasswords<Name extends string>(
+  file: string,
+  names: readonly Name[],
+): Promise<Passwords<Name>> {
+  const kept = (await loadJson<Partial<Passwords<Name>>>(file)) ?? {};
+  const made = Object.fromEntries(names.map((name) => [name, randomBytes(PASSWORD_BYTES).toString("hex")]));
+  const passwords = { ...made, ...kept } as Passwords<Name>;
+  if (names.some((name) => !(name in kept))) await saveJson(file, passwords);
+  return passwords;
+}
 
 /** Lines of the configuration of nats-server: nobody gets in without a login. */
 export function natsAuthorization(users: readonly UserRules[], passwords: Passwords): string[] {

@@ -4,17 +4,15 @@ import { postgresAccount } from "./account.ts";
 import { aptInstall } from "./apt.ts";
 import { clusterMajor } from "./cluster-folder.ts";
 import { startNats, startRedis } from "./nats-and-redis.ts";
-import { openPorts, type Ports } from "./ports.ts";
+import { openPorts } from "./ports.ts";
 import { startPostgres } from "./postgres.ts";
-import { type FoundPrograms, findPrograms, missingSentence, programFolders, type ServerName } from "./programs.ts";
+import { findPrograms, type ServerName } from "./programs.ts";
 import type { UsersOfServers } from "./server-accounts.ts";
 import type { LocalServer } from "./server-process.ts";
 
-type ServersSettings = {
-  readonly names: readonly ServerName[];
+type ServersSettings<Name extends ServerName> = {
+  readonly names: readonly Name[];
   readonly dataDir: string;
-  /** The search path, as in the variable PATH. */
-  readonly path: string | undefined;
   readonly log: (line: string) => void;
   readonly signal?: AbortSignal;
   /** Off only for tests, whose data may be lost when the machine fails. */
@@ -28,8 +26,8 @@ type ServersSettings = {
 
 const NO_USERS: UsersOfServers = { nats: [], redis: [] };
 
-type LocalServers = AsyncDisposable & {
-  readonly running: Readonly<Partial<Record<ServerName, LocalServer>>>;
+type LocalServers<Name extends ServerName> = AsyncDisposable & {
+  readonly running: Readonly<Record<Name, LocalServer>>;
   stop(graceMs?: number): Promise<void>;
 };
 
@@ -37,47 +35,24 @@ type LocalServers = AsyncDisposable & {
  * Starts the named servers at the same time, each on loopback with its data below `dataDir`: from programs found on
  * this machine, else installed with apt-get. When one fails, the others are stopped again.
  */
-export async function startServers(settings: ServersSettings): Promise<LocalServers> {
-  const { names, dataDir, log } = settings;
+export async function startServers<Name extends ServerName>(
+  settings: ServersSettings<Name>,
+): Promise<LocalServers<Name>> {
+  const { names, dataDir, log, signal, durable, fallbackRoot, users = NO_USERS } = settings;
   await mkdir(dataDir, { recursive: true });
   const ports = openPorts(join(dataDir, "ports.json"), settings.reservedPorts);
-  const major = await clusterMajor(join(dataDir, "postgres"));
   const found = await findPrograms(names, {
-    folders: () => programFolders(settings.path),
     install: (packages) => aptInstall(packages, join(dataDir, "apt-get.log"), log),
-    clusterMajor: major,
-    log,
+    clusterMajor: await clusterMajor(join(dataDir, "postgres")),
   });
-  const missing = names.filter((name) => !found[name]);
-  if (missing.length > 0) throw new Error(missingSentence(missing, major));
-  return gather(await Promise.allSettled(startFound(found, ports, settings)));
-}
-
-function startFound(
-  found: FoundPrograms,
-  ports: Ports,
-  { dataDir, signal, durable, fallbackRoot, users = NO_USERS }: ServersSettings,
-): Promise<LocalServer>[] {
-  const settings = (name: ServerName) => ({ ports, folder: join(dataDir, name), ...(signal && { signal }) });
-  const { postgres, nats, redis } = found;
-  const startOwnPostgres = async (binary: string) =>
-    startPostgres({
-      ...settings("postgres"),
-      binary,
-      account: await postgresAccount(),
-      users: users.postgres,
-      ...(durable !== undefined && { durable }),
-      ...(fallbackRoot !== undefined && { fallbackRoot }),
-    });
-  const starts = [
-    postgres && startOwnPostgres(postgres.path),
-    nats && startNats({ ...settings("nats"), binary: nats, users: users.nats }),
-    redis && startRedis({ ...settings("redis"), binary: redis, users: users.redis }),
-  ];
-  return starts.filter((start) => start !== undefined);
-}
-
-async function gather(outcomes: PromiseSettledResult<LocalServer>[]): Promise<LocalServers> {
+  const start = async (name: Name): Promise<LocalServer> => {
+    const common = { binary: found[name], folder: join(dataDir, name), ports, signal };
+    if (name === "nats") return startNats({ ...common, users: users.nats });
+    if (name === "redis") return startRedis({ ...common, users: users.redis });
+    const account = await postgresAccount();
+    return startPostgres({ ...common, account, users: users.postgres, durable, fallbackRoot });
+  };
+  const outcomes = await Promise.allSettled(names.map(start));
   const servers = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   const stop = async (graceMs?: number) => {
     await Promise.all(servers.map((server) => server.stop(graceMs)));
@@ -87,6 +62,6 @@ async function gather(outcomes: PromiseSettledResult<LocalServer>[]): Promise<Lo
     await stop();
     throw failure.reason;
   }
-  const running = Object.fromEntries(servers.map((server) => [server.name, server]));
+  const running = Object.fromEntries(servers.map((server) => [server.name, server])) as Record<Name, LocalServer>;
   return { running, stop, [Symbol.asyncDispose]: () => stop() };
 }

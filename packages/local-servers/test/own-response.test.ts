@@ -8,17 +8,16 @@ import { startNats, startRedis } from "../src/nats-and-redis.ts";
 import { openPorts, type Ports } from "../src/ports.ts";
 import { startPostgres } from "../src/postgres.ts";
 import { isAlive, readPid } from "../src/process-table.ts";
-import { findPrograms, programFolders } from "../src/programs.ts";
+import { findPrograms } from "../src/programs.ts";
 import { startShellServer } from "./shell-server.ts";
 
 const NAMES = ["postgres", "nats", "redis"] as const;
 
 async function startOne(name: (typeof NAMES)[number], settings: { ports: Ports; folder: string }) {
-  const folders = () => programFolders(process.env.PATH);
-  const { postgres, nats, redis } = await findPrograms([name], { folders, install: async () => false, log() {} });
-  if (nats) return startNats({ ...settings, binary: nats, users: [] });
-  if (redis) return startRedis({ ...settings, binary: redis, users: [] });
-  return startPostgres({ ...settings, binary: postgres?.path ?? "", account: await postgresAccount(), durable: false });
+  const binary = (await findPrograms([name]))[name];
+  if (name === "nats") return startNats({ ...settings, binary, users: [] });
+  if (name === "redis") return startRedis({ ...settings, binary, users: [] });
+  return startPostgres({ ...settings, binary, account: await postgresAccount(), durable: false });
 }
 
 test.each(NAMES)("%s does not mistake another server on its port for itself", async (name) => {

@@ -16,17 +16,16 @@ const NAMES = ["postgres", "nats", "redis"] as const;
 
 async function newDataDir() {
   const dataDir = await temporaryFolder();
-  const settings = { names: NAMES, dataDir, path: process.env.PATH, log: () => {} };
+  const settings = { names: NAMES, dataDir, log: () => {} };
   return { dataDir, settings, [Symbol.asyncDispose]: () => removeDataFolder(dataDir) };
 }
 
-const pidsOf = (running: Readonly<Partial<Record<string, LocalServer>>>) =>
-  Object.values(running).map((server) => (server as LocalServer).pid);
+const pidsOf = (running: Readonly<Record<string, LocalServer>>) => Object.values(running).map(({ pid }) => pid);
 
 describe("the servers of a data folder", () => {
   let folder: Awaited<ReturnType<typeof newDataDir>>;
   /** They run before and after each test. */
-  let servers: Awaited<ReturnType<typeof startServers>>;
+  let servers: Awaited<ReturnType<typeof startServers<(typeof NAMES)[number]>>>;
   beforeAll(async () => {
     folder = await newDataDir();
     servers = await startServers(folder.settings);
@@ -35,7 +34,7 @@ describe("the servers of a data folder", () => {
     await servers?.stop();
     await folder?.[Symbol.asyncDispose]();
   });
-  const serverOf = (name: (typeof NAMES)[number]) => servers.running[name] as LocalServer;
+  const serverOf = (name: (typeof NAMES)[number]) => servers.running[name];
   const urls = () => NAMES.map((name) => serverOf(name).url);
   const portOf = (url: string) => Number(new URL(url).port);
 
@@ -132,7 +131,7 @@ describe("servers of a new data folder", () => {
     await mkdir(join(folder.dataDir, "redis"));
     await writeFile(join(folder.dataDir, "redis", "redis.pid"), `${process.pid}\n`);
     await using servers = await startServers({ ...folder.settings, names: ["redis"] });
-    expect(servers.running.redis?.pid).toBeGreaterThan(0);
+    expect(servers.running.redis.pid).toBeGreaterThan(0);
   });
 
   test("with logins of the database, none of them and not even the owner can run programs of the server", async () => {

@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import { canUse, postgresAccount } from "../src/account.ts";
 import { removeDataFolder } from "../src/data-folder.ts";
 import { isAlive } from "../src/process-table.ts";
-import type { LocalServer } from "../src/server-process.ts";
 import { startServers } from "../src/start-servers.ts";
 import { read, write } from "./kept-value.ts";
 
@@ -16,7 +15,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     const closed = await mkdtemp(join(await temporaryFolder(), "closed-"));
     const fallbackRoot = await temporaryFolder();
     const dataDir = join(closed, "data");
-    const settings = { names: ["postgres"] as const, dataDir, path: process.env.PATH, log: () => {}, fallbackRoot };
+    const settings = { names: ["postgres"] as const, dataDir, log: () => {}, fallbackRoot };
     const [link, dispose] = [join(dataDir, "postgres"), () => rm(closed, { recursive: true, force: true })];
     return { dataDir, fallbackRoot, link, settings, [Symbol.asyncDispose]: dispose };
   };
@@ -27,13 +26,13 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     await mkdir(folder.dataDir);
     expect(account && (await canUse(account, folder.dataDir))).toBe(false);
     const first = await startServers(folder.settings);
-    await write(first.running.postgres as LocalServer, "kept");
+    await write(first.running.postgres, "kept");
     await first.stop();
     const target = await readlink(folder.link);
     expect(target.startsWith(join(await realpath(folder.fallbackRoot), "toolgate-"))).toBe(true);
     expect((await stat(target)).mode & 0o777).toBe(0o700);
     const second = await startServers(folder.settings);
-    expect(await read(second.running.postgres as LocalServer)).toBe("kept");
+    expect(await read(second.running.postgres)).toBe("kept");
     await second.stop();
     await removeDataFolder(folder.dataDir);
     expect(await readdir(folder.fallbackRoot)).toEqual([]);
@@ -42,7 +41,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
   test("when it is copied, neither starting nor removing the copy affects its database", async () => {
     await using folder = await unreachable();
     await using servers = await startServers(folder.settings);
-    const server = servers.running.postgres as LocalServer;
+    const server = servers.running.postgres;
     await write(server, "mine");
     const copy = `${folder.dataDir}-copy`;
     await cp(folder.dataDir, copy, { recursive: true, verbatimSymlinks: true });
@@ -53,7 +52,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     expect(await read(server)).toBe("mine");
     await rm(link);
     await using second = await startServers({ ...folder.settings, dataDir: copy });
-    await expect(read(second.running.postgres as LocalServer)).rejects.toThrow('relation "kept" does not exist');
+    await expect(read(second.running.postgres)).rejects.toThrow('relation "kept" does not exist');
     await second.stop();
     await removeDataFolder(copy);
     expect(await read(server)).toBe("mine");
@@ -85,12 +84,12 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
   test("starts empty when the data folder was deleted, with the old cluster stopped and put aside", async () => {
     await using folder = await unreachable();
     const lost = await startServers(folder.settings);
-    await write(lost.running.postgres as LocalServer, "old");
-    const pid = lost.running.postgres?.pid ?? 0;
+    await write(lost.running.postgres, "old");
+    const pid = lost.running.postgres.pid;
     await rm(folder.dataDir, { recursive: true });
     await using servers = await startServers(folder.settings);
     expect(isAlive(pid)).toBe(false);
-    await expect(read(servers.running.postgres as LocalServer)).rejects.toThrow('relation "kept" does not exist');
+    await expect(read(servers.running.postgres)).rejects.toThrow('relation "kept" does not exist');
     const target = await readlink(folder.link);
     expect((await readdir(folder.fallbackRoot)).map((name) => join(folder.fallbackRoot, name)).sort()).toEqual([
       target,

@@ -9,7 +9,6 @@ import { startReaper } from "./servers/reaper-process.ts";
 import "./servers/servers-of-run.ts";
 
 const USERS = { nats: natsUsers(), redis: redisUsers() };
-const NAMES = ["postgres", "nats", "redis"] as const;
 /** Kept in memory: making a database takes a tenth of the time that it takes on a disk. */
 const MEMORY = "/dev/shm";
 const MEMORY_NEEDED_BYTES = 2 * 1024 ** 3;
@@ -26,18 +25,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const reaper = startReaper(runFolder);
   try {
     const { running } = await startServers({
-      names: NAMES,
+      names: ["postgres", "nats", "redis"],
       dataDir: join(runFolder, "run"),
-      path: process.env.PATH,
       log: console.log,
       durable: false,
       users: USERS,
     });
-    const url = (name: (typeof NAMES)[number]) => running[name]?.url ?? "";
     project.provide("serversOfRun", {
-      databaseUrl: url("postgres"),
-      natsUrl: url("nats"),
-      redisUrl: url("redis"),
+      databaseUrl: running.postgres.url,
+      natsUrl: running.nats.url,
+      redisUrl: running.redis.url,
       runFolder,
     });
   } catch (error) {

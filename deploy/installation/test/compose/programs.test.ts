@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { freePort } from "@toolgate/local-servers/ports";
-import { findPrograms, programFolders, type ServerName } from "@toolgate/local-servers/programs";
+import { findPrograms, type ServerName } from "@toolgate/local-servers/programs";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
@@ -100,13 +100,12 @@ afterAll(() => resources.disposeAsync());
 /** The configurations in the file, read by the real servers. */
 async function startServers(folder: string): Promise<void> {
   const names: ServerName[] = ["nats", "redis"];
-  const folders = () => programFolders(process.env.PATH);
-  const found = await findPrograms(names, { folders, install: async () => false, log: () => {} });
+  const found = await findPrograms(names);
   for (const name of names) {
     const file = join(folder, `${name}.conf`);
     await writeFile(file, outside(compose.configs[name]?.content ?? ""));
     const args = name === "nats" ? ["--config", file] : [file];
-    start(found[name]?.path ?? "", args, { PATH: process.env.PATH ?? "" });
+    start(found[name].path, args, { PATH: process.env.PATH ?? "" });
   }
   await answers(ports.monitoring, "/healthz");
 }

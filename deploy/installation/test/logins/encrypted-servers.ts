@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { openPorts } from "@toolgate/local-servers/ports";
-import { type Binary, findPrograms, programFolders } from "@toolgate/local-servers/programs";
+import { findPrograms } from "@toolgate/local-servers/programs";
 import { startServer } from "@toolgate/local-servers/server-process";
 import { startOwnPostgres } from "@toolgate/testbed/servers/own-postgres";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
@@ -29,11 +29,7 @@ export async function startEncryptedServers(): Promise<EncryptedServers> {
   const folder = await temporaryFolder();
   await makeCertificates(folder);
   const ports = openPorts(join(folder, "ports.json"));
-  const found = await findPrograms(["nats", "redis"], {
-    folders: () => programFolders(process.env.PATH),
-    install: async () => false,
-    log: console.log,
-  });
+  const found = await findPrograms(["nats", "redis"]);
   const [natsPort, redisPort] = [await ports.take("nats"), await ports.take("redis")];
   const databaseUrl = await encryptedPostgres(folder, resources);
   const logins = join(folder, "logins");
@@ -60,7 +56,7 @@ export async function startEncryptedServers(): Promise<EncryptedServers> {
     const server = await startServer({
       name,
       ports,
-      command: (found[name] as Binary).path,
+      command: found[name].path,
       cwd: folder,
       identity: configFile,
       pidFile: join(folder, `${name}.pid`),

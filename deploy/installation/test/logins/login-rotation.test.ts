@@ -37,7 +37,7 @@ test("the documented commands replace a service's login at all three servers, an
   const env = {
     ...process.env,
     // nats-server may be in a folder for administrators' programs.
-    PATH: (await programFolders(process.env.PATH)).join(delimiter),
+    PATH: programFolders().join(delimiter),
     DATABASE_URL: database.url,
     NATS_URL: `nats://127.0.0.1:${natsPort}`,
     REDIS_URL: `redis://${admin.host}`,

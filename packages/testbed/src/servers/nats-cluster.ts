@@ -1,10 +1,11 @@
-import { copyFile, mkdir, mkdtemp } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { removeDataFolder } from "@toolgate/local-servers/data-folder";
 import { startNats } from "@toolgate/local-servers/nats-and-redis";
 import { freePort, openPorts } from "@toolgate/local-servers/ports";
-import { findPrograms, programFolders } from "@toolgate/local-servers/programs";
-import { ADMIN, accountsOf } from "@toolgate/local-servers/server-accounts";
+import { findPrograms } from "@toolgate/local-servers/programs";
+import { saveJson } from "@toolgate/local-servers/saved-json";
+import { ADMIN, keptPasswords } from "@toolgate/local-servers/server-accounts";
 import type { LocalServer } from "@toolgate/local-servers/server-process";
 import { natsUsers } from "@toolgate/service-registry/server-users";
 import { serversOfRun } from "./servers-of-run.ts";
@@ -21,20 +22,14 @@ export interface TestNatsCluster extends AsyncDisposable {
 /** Starts as many nats-servers on loopback. JetStream responds once they have found each other, seconds later. */
 export async function testNatsCluster(size: number): Promise<TestNatsCluster> {
   const dataDir = await mkdtemp(join(serversOfRun().runFolder, "nats-cluster-"));
-  const { nats: binary } = await findPrograms(["nats"], {
-    folders: () => programFolders(process.env.PATH),
-    install: async () => false,
-    clusterMajor: undefined,
-    log: console.log,
-  });
-  if (!binary) throw new Error("there is no nats-server here");
+  const { nats: binary } = await findPrograms(["nats"]);
   const users = natsUsers();
   const folders = Array.from({ length: size }, (_, index) => join(dataDir, String(index)));
-  const [first = dataDir, ...others] = folders;
-  await accountsOf(first, [ADMIN, ...users.map(({ name }) => name)]);
-  for (const folder of others) {
+  const names = [ADMIN, ...users.map(({ name }) => name)];
+  const passwords = await keptPasswords(join(dataDir, "accounts.json"), names);
+  for (const folder of folders) {
     await mkdir(folder);
-    await copyFile(join(first, "accounts.json"), join(folder, "accounts.json"));
+    await saveJson(join(folder, "accounts.json"), passwords);
   }
   const all: number[] = [];
   for (const _ of folders) all.push(await freePort(all));
@@ -44,12 +39,7 @@ export async function testNatsCluster(size: number): Promise<TestNatsCluster> {
     const cluster = { own: all[index] as number, all };
     servers.push(await startNats({ binary, folder, ports, users, cluster }));
   }
-  const urls = Object.fromEntries(
-    [ADMIN, ...users.map(({ name }) => name)].map((name) => [
-      name,
-      servers.map((server) => server.urls[name]).join(","),
-    ]),
-  );
+  const urls = Object.fromEntries(names.map((name) => [name, servers.map((server) => server.urls[name]).join(",")]));
   return {
     url: urls[ADMIN] ?? "",
     urls,

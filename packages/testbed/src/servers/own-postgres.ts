@@ -6,16 +6,9 @@ import { startServers } from "@toolgate/local-servers/start-servers";
 export async function startOwnPostgres(folder: string) {
   await using resources = new AsyncDisposableStack();
   const { running } = resources.use(
-    await startServers({
-      names: ["postgres"],
-      dataDir: folder,
-      path: process.env.PATH,
-      log: console.log,
-      durable: false,
-    }),
+    await startServers({ names: ["postgres"], dataDir: folder, log: console.log, durable: false }),
   );
   const server = running.postgres;
-  if (!server) throw new Error("PostgreSQL did not start");
   const home = join(folder, "postgres");
   const cluster = join(home, "cluster");
   const { superuser } = JSON.parse(await readFile(join(home, "passwords.json"), "utf8"));

@@ -2,7 +2,6 @@ import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { removeDataFolder } from "@toolgate/local-servers/data-folder";
 import type { ServerName } from "@toolgate/local-servers/programs";
-import type { LocalServer } from "@toolgate/local-servers/server-process";
 import { startServers } from "@toolgate/local-servers/start-servers";
 import { natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
 import { serversOfRun } from "./servers-of-run.ts";
@@ -48,12 +47,11 @@ async function startAlone(name: ServerName): Promise<TestServer> {
   const { running } = await startServers({
     names: [name],
     dataDir,
-    path: process.env.PATH,
     log: console.log,
     durable: false,
     users: { nats: natsUsers(), redis: redisUsers() },
   });
-  const server = running[name] as LocalServer;
+  const server = running[name];
   return {
     url: server.url,
     urls: server.urls,
