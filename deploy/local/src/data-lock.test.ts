@@ -28,9 +28,13 @@ test("another process keeps its lock until it is killed", async () => {
     console.log("locked");
     setInterval(() => lock, 1000);`;
   const other = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
-  await once(other.stdout, "data");
-  await expect(lockDataFolder(folder, 8081)).rejects.toThrow(`(process ${other.pid}, port 8080)`);
-  other.kill("SIGKILL");
-  await once(other, "exit");
+  const exited = once(other, "exit");
+  try {
+    await once(other.stdout, "data");
+    await expect(lockDataFolder(folder, 8081)).rejects.toThrow(`(process ${other.pid}, port 8080)`);
+  } finally {
+    other.kill("SIGKILL");
+  }
+  await exited;
   await using _lock = await lockDataFolder(folder, 8081);
 });
