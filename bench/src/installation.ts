@@ -20,7 +20,7 @@ export type Topology = "single" | "split";
 
 type Settings = {
   dataDir: string;
-  /** host:port of what stands for customers' servers, and the authority to trust for them. */
+  /** host:port of what stands for customers' servers, and the certificate to trust for them. */
   allowedTargets: string[];
   targetCaFile: string;
   log: (line: string) => void;

@@ -70,7 +70,7 @@ describe("the demo receiver", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("is trusted only through its own authority, and keeps port, certificate and secret", async () => {
+  test("is trusted only through its own certificate, and keeps port, certificate and secret", async () => {
     const dataDir = await temporaryFolder();
     const first = await start(dataDir);
     await writeFile(receiverSecretFile(dataDir), SECRET);

@@ -6,27 +6,16 @@ import { loadJson, saveJson } from "./saved-json.ts";
 const VALID_MS = 3_650 * 24 * 3_600 * 1_000;
 const CLOCK_SKEW_MS = 24 * 3_600 * 1_000;
 
-/** For an HTTPS server on loopback, as PEM: its certificate and key, and the authority that clients have to trust. */
+/** For an HTTPS server on loopback, as PEM: its certificate and key, and what clients have to trust. */
 export type LoopbackCertificate = { readonly key: string; readonly cert: string; readonly ca: string };
 
-/** Makes a new certificate authority and a certificate for localhost, 127.0.0.1 and ::1; valid for ten years. */
+/** Makes a self-signed certificate for localhost, 127.0.0.1 and ::1; valid for ten years. */
 export async function makeLoopbackCertificate(now: Date): Promise<LoopbackCertificate> {
-  const valid = {
-    keyType: "ec" as const,
+  const { private: key, cert } = await generate([{ name: "commonName", value: "localhost" }], {
+    keyType: "ec",
     algorithm: "sha256",
     notBeforeDate: new Date(now.getTime() - CLOCK_SKEW_MS),
     notAfterDate: new Date(now.getTime() + VALID_MS),
-  };
-  const authority = await generate([{ name: "commonName", value: "Toolgate loopback authority" }], {
-    ...valid,
-    extensions: [
-      { name: "basicConstraints", cA: true, critical: true },
-      { name: "keyUsage", keyCertSign: true, cRLSign: true, critical: true },
-    ],
-  });
-  const server = await generate([{ name: "commonName", value: "localhost" }], {
-    ...valid,
-    ca: { key: authority.private, cert: authority.cert },
     extensions: [
       { name: "basicConstraints", cA: false, critical: true },
       { name: "keyUsage", digitalSignature: true, critical: true },
@@ -41,10 +30,10 @@ export async function makeLoopbackCertificate(now: Date): Promise<LoopbackCertif
       },
     ],
   });
-  return { key: server.private, cert: server.cert, ca: authority.cert };
+  return { key, cert, ca: cert };
 }
 
-/** The certificate kept in `folder`, made at the first call; `ca.pem` there contains only the authority. */
+/** The certificate kept in `folder`, made at the first call; clients have to trust what is in `ca.pem` there. */
 export async function keptCertificate(folder: string, now: Date): Promise<LoopbackCertificate> {
   const file = join(folder, "certificate.json");
   const kept = await loadJson<LoopbackCertificate>(file);

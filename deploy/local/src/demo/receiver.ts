@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { createServer, type Server } from "node:https";
+import { createServer } from "node:https";
 import { join } from "node:path";
 import { keptCertificate } from "@toolgate/local-servers/certificate";
 import type { Ports } from "@toolgate/local-servers/ports";
@@ -24,7 +23,7 @@ type ReceiverSettings = {
 /** A small customer's server: it prints what arrives and whether the signature is right. */
 export type Receiver = AsyncDisposable & {
   readonly url: string;
-  /** PEM file of the authority to trust for `url`. */
+  /** PEM file of what to trust for `url`. */
   readonly caFile: string;
 };
 
@@ -33,7 +32,7 @@ export function receiverSecretFile(dataDir: string): string {
   return join(dataDir, "receiver", "secret");
 }
 
-/** The PEM file of the receiver's certificate authority; it exists once the receiver has been started. */
+/** The PEM file of the receiver's certificate; it exists once the receiver has been started. */
 export function receiverCaFile(dataDir: string): string {
   return join(dataDir, "receiver", "ca.pem");
 }
@@ -58,7 +57,11 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Receive
   return {
     url: `https://127.0.0.1:${port}/webhooks`,
     caFile: receiverCaFile(dataDir),
-    [Symbol.asyncDispose]: () => close(server),
+    async [Symbol.asyncDispose]() {
+      const closed = server[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }
 
@@ -103,11 +106,4 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = once(server, "close");
-  server.close();
-  server.closeAllConnections();
-  await closed;
 }

@@ -15,7 +15,7 @@ export type Behave = (request: ReceivedRequest, index: number) => Behaviour;
 /** How to start a receiver; without `behave` it responds with 200 to everything. */
 type ReceiverOptions = {
   readonly behave?: Behave;
-  /** `true`: with a certificate for localhost, 127.0.0.1 and ::1 from a new authority. */
+  /** `true`: with a new certificate for localhost, 127.0.0.1 and ::1. */
   readonly tls?: boolean | LoopbackCertificate;
   /** Address to listen on; 127.0.0.1 when absent. */
   readonly host?: string;
@@ -28,7 +28,7 @@ export type TestReceiver = AsyncDisposable & {
   /** Origin without a path, such as `https://127.0.0.1:40001`. */
   readonly url: string;
   readonly port: number;
-  /** The authority that clients have to trust, as PEM; `undefined` without TLS. */
+  /** What clients have to trust, as PEM; `undefined` without TLS. */
   readonly ca: string | undefined;
   /** All requests so far, in the order in which their bodies were complete. */
   readonly requests: readonly ReceivedRequest[];
