@@ -46,27 +46,12 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   await stopLeftovers(dataDir);
   await refuseTakenPort(port);
   const { urls, logins, demoUrls } = await openServers(config, control, owned);
-  const receiver = owned.use(
-    await startReceiver({
-      dataDir,
-      ports: openPorts(join(dataDir, "receiver-port.json"), [port]),
-      log,
-      now: () => new Date(),
-    }),
-  );
+  const ports = openPorts(join(dataDir, "receiver-port.json"), [port]);
+  const receiver = owned.use(await startReceiver({ dataDir, ports, log, now: () => new Date() }));
   stop.throwIfAborted();
   const allowedTargets = [new URL(receiver.url).host, ...config.allowedTargets];
   const env = { SERVERS_CA_FILE: config.serversCaFile ?? "" };
-  const settings = {
-    ...urls,
-    logins,
-    port,
-    dataDir,
-    allowedTargets,
-    env,
-    log,
-    signal: stop,
-  };
+  const settings = { ...urls, logins, port, dataDir, allowedTargets, env, log, signal: stop };
   const topology = await unlessStopped(product.startTopology(kind, settings), control, CANCEL_MS);
   owned.defer(() => stopServices(topology, control));
   stop.throwIfAborted();

@@ -20,7 +20,7 @@ type ServiceSettings = {
   ready(): Promise<boolean>;
   readonly log: (line: string) => void;
   /** Cuts the first start short, while it is under way. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type ServiceProcess = AsyncDisposable & {

@@ -18,7 +18,7 @@ export type SplitSettings = {
   /** The SERVICE_KEY of each service. */
   readonly serviceKeys: Readonly<Record<ServiceName, string>>;
   /** What each user logs in with, instead of what is in `env`. */
-  readonly logins?: Logins;
+  readonly logins?: Logins | undefined;
   /** The first gateway's; 0 picks a free one. */
   readonly port: number;
   /** Processes per service; one of each when absent. */
@@ -27,7 +27,7 @@ export type SplitSettings = {
   readonly roles?: Readonly<Partial<Record<ServiceName, Readonly<Record<string, number>>>>>;
   readonly log: (line: string) => void;
   /** Cancels a start that is under way; a running installation ignores it. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 };
 
 const HOST = "127.0.0.1";
@@ -165,6 +165,6 @@ function startProcess(
     env: environmentOf(service, role, own),
     ready: () => isReady(opsPort),
     log,
-    ...(signal && { signal }),
+    signal,
   });
 }

@@ -1,3 +1,5 @@
+import { pause } from "@toolgate/service-host/every";
+
 const SAME_REQUEST_MS = 500;
 
 /** The two requests that a run listens to. */
@@ -48,15 +50,7 @@ export async function unlessStopped<T>(work: Promise<T>, { stop, stopNow }: Stop
 
 /** Waits for `work` for at most `deadlineMs` or until `stopNow`; true when it finished. Its errors are passed on. */
 export async function finishWithin(work: Promise<unknown>, deadlineMs: number, stopNow: AbortSignal): Promise<boolean> {
-  const { promise: cut, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(() => resolve(false), deadlineMs);
-  const onForce = () => resolve(false);
-  if (stopNow.aborted) onForce();
-  stopNow.addEventListener("abort", onForce, { once: true });
-  try {
-    return await Promise.race([work.then(() => true), cut]);
-  } finally {
-    clearTimeout(timer);
-    stopNow.removeEventListener("abort", onForce);
-  }
+  const done = new AbortController();
+  const cut = pause(deadlineMs, AbortSignal.any([stopNow, done.signal]));
+  return Promise.race([work.then(() => true), cut.then(() => false)]).finally(() => done.abort());
 }

@@ -52,14 +52,7 @@ export async function startTopology(kind: "single" | "split", settings: Topology
   await migrateAll(databaseUrl);
   if (kind === "single") return startInProcess(env, logins, log);
   const { serviceKeys } = await installationSecrets(dataDir);
-  return startSplit({
-    env,
-    serviceKeys,
-    port,
-    log,
-    ...(logins && { logins }),
-    ...(signal && { signal }),
-  });
+  return startSplit({ env, serviceKeys, port, log, logins, signal });
 }
 
 async function refuseForeignDatabase(databaseUrl: string, sealingKeys: string, dataDir: string): Promise<void> {

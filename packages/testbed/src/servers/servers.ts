@@ -2,23 +2,13 @@ import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { removeDataFolder } from "@toolgate/local-servers/data-folder";
 import type { ServerName } from "@toolgate/local-servers/programs";
+import type { LocalServer } from "@toolgate/local-servers/server-process";
 import { startServers } from "@toolgate/local-servers/start-servers";
 import { natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
 import { serversOfRun } from "./servers-of-run.ts";
 
-/** A server for one test; disposing it removes its data. */
-export type TestServer = AsyncDisposable & {
-  /** For the administrator, who may do everything. */
-  readonly url: string;
-  /** By user, as in `SERVER_USERS`. */
-  readonly urls: Readonly<Record<string, string>>;
-  /** The process that runs now, or 0. */
-  readonly pid: number;
-  stop(): Promise<void>;
-  /** SIGKILL, as in a crash. */
-  kill(): Promise<void>;
-  /** Starts it again on the same port with the same data. */
-  restart(): Promise<void>;
+/** A server for one test, with the users of `SERVER_USERS`; disposing it removes its data. */
+export type TestServer = LocalServer & {
   /** SIGKILL, loses all data, and starts empty on the same port. */
   wipe(): Promise<void>;
 };
@@ -52,15 +42,7 @@ async function startAlone(name: ServerName): Promise<TestServer> {
     users: { nats: natsUsers(), redis: redisUsers() },
   });
   const server = running[name];
-  return {
-    url: server.url,
-    urls: server.urls,
-    get pid() {
-      return server.pid;
-    },
-    stop: () => server.stop(),
-    kill: () => server.kill(),
-    restart: () => server.restart(),
+  return Object.assign(server, {
     async wipe() {
       await server.kill();
       await empty(join(dataDir, name));
@@ -70,7 +52,7 @@ async function startAlone(name: ServerName): Promise<TestServer> {
       await server.kill();
       await removeDataFolder(dataDir);
     },
-  };
+  });
 }
 
 async function empty(folder: string): Promise<void> {
