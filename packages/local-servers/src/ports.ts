@@ -21,8 +21,9 @@ export function openPorts(file: string, reserved: readonly number[] = []): Ports
   const save = () => writeFileSync(file, `${JSON.stringify(ports, null, 2)}\n`);
   return {
     async take(name) {
-      const known = ports[name];
-      if (known !== undefined && !reserved.includes(known) && (await isPortFree(known))) return known;
+      const known = ports[name] ?? 0;
+      const isUsable = known >= FIRST_PORT && known <= LAST_PORT && !reserved.includes(known);
+      if (isUsable && (await isPortFree(known))) return known;
       const port = await freePort([...Object.values(ports), ...reserved]);
       ports[name] = port;
       save();
