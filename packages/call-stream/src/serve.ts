@@ -54,10 +54,7 @@ export function serveCalls<I extends DescMessage, O extends DescMessage>({
       return replies;
     },
     async untilIdle(waitMs) {
-      const waited = new AbortController();
-      const late = delay(waitMs, undefined, { signal: waited.signal }).catch(() => undefined);
-      await Promise.race([Promise.all(open), late]);
-      waited.abort();
+      await Promise.race([Promise.all(open), delay(waitMs, undefined, { ref: false })]);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { callStreamsLost, callStreamsOpened } from "@toolgate/telemetry/instruments";
 import type { ErrorListener } from "./call.ts";
@@ -86,7 +87,7 @@ export class StreamPool<O> {
     clearTimeout(this.#lookTimer);
     const { addresses: lookUp, lookEveryMs = LOOK_EVERY_MS, onError } = this.#options;
     try {
-      const addresses = new Set(await inTime(lookUp, lookEveryMs));
+      const addresses = new Set(await Promise.race([lookUp(), tooLate(lookEveryMs)]));
       if (!this.#isClosed) this.#follow(addresses);
     } catch (error) {
       if (!this.#isClosed) onError(error);
@@ -172,11 +173,7 @@ export class StreamPool<O> {
   }
 }
 
-/** Rejects when the lookup has not ended within this time. */
-async function inTime(lookUp: AddressResolver, limitMs: number): Promise<readonly string[]> {
-  const found = lookUp();
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new ConnectError("the lookup of the servers takes too long", Code.DeadlineExceeded));
-  const timer = setTimeout(giveUp, limitMs);
-  return Promise.race([found, late]).finally(() => clearTimeout(timer));
+async function tooLate(afterMs: number): Promise<never> {
+  await delay(afterMs, undefined, { ref: false });
+  throw new ConnectError("the lookup of the servers takes too long", Code.DeadlineExceeded);
 }

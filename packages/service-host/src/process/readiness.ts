@@ -30,17 +30,15 @@ export function createReadiness(ready: () => Promise<void>): Readiness {
 }
 
 async function reasonAgainst(ready: () => Promise<void>): Promise<string | undefined> {
-  const done = new AbortController();
-  const late = sleep(READY_WITHIN_MS, undefined, { signal: done.signal }).then(() => {
-    throw new Error(`no response within ${READY_WITHIN_MS} ms`);
-  });
-  late.catch(() => {});
   try {
-    await Promise.race([ready(), late]);
+    await Promise.race([ready(), tooLate()]);
     return undefined;
   } catch (error) {
     return `not ready: ${error instanceof Error ? error.message : "unknown"}`;
-  } finally {
-    done.abort();
   }
+}
+
+async function tooLate(): Promise<never> {
+  await sleep(READY_WITHIN_MS, undefined, { ref: false });
+  throw new Error(`no response within ${READY_WITHIN_MS} ms`);
 }

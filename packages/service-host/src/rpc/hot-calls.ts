@@ -9,7 +9,7 @@ import type { Logger } from "../process/logger.ts";
 import type { Service } from "../service.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: each handler has its own request and response types.
-type AnyHandler = CallHandler<any, any>;
+export type AnyHandler = CallHandler<any, any>;
 
 /** A service's hot calls with their handlers. Throws when a handler is missing. */
 export function hotCallsOf(name: string, service: Service): readonly (HotCall & { handler: AnyHandler })[] {

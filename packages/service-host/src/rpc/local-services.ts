@@ -1,6 +1,6 @@
 import type { DescMethodUnary } from "@bufbuild/protobuf";
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { type Call, type CallHandler, neverSentError } from "@toolgate/call-stream/call";
+import { type Call, neverSentError } from "@toolgate/call-stream/call";
 import { directCall } from "@toolgate/call-stream/direct";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import type { JSONWebKeySet } from "jose";
@@ -9,12 +9,9 @@ import { principalKeysOf } from "../identity/principal-keys.ts";
 import { createTextReaders } from "../identity/signed-text.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Service } from "../service.ts";
-import { hotCallsOf, unaryRoutes } from "./hot-calls.ts";
+import { type AnyHandler, hotCallsOf, unaryRoutes } from "./hot-calls.ts";
 import { hotCallOf, type Peers } from "./peers.ts";
 import { type LocalServer, localServer, TRUSTED_CALLERS } from "./transport.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: each handler has its own request and response types.
-type AnyHandler = CallHandler<any, any>;
 
 /** The services that run in this process. */
 interface LocalServices {

@@ -1,6 +1,5 @@
 import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
-import { Http2Connections } from "@toolgate/call-stream/http2-connections";
+import { streamTransport } from "@toolgate/call-stream/transport";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@toolgate/gen/grpc/health/v1/health_pb";
 import type { ProcessTls } from "../tls/process-tls.ts";
 
@@ -9,13 +8,7 @@ import type { ProcessTls } from "../tls/process-tls.ts";
  * when there is no response within `timeoutMs`.
  */
 export async function isServing(address: string, timeoutMs: number, tls?: ProcessTls): Promise<boolean> {
-  const baseUrl = new URL(address).origin;
-  const connections = new Http2Connections(baseUrl, tls && (() => tls.connectHttp2(address)));
-  try {
-    const transport = createGrpcTransport({ baseUrl, sessionManager: connections });
-    const { status } = await createClient(Health, transport).check({ service: "" }, { timeoutMs });
-    return status === Status.SERVING;
-  } finally {
-    connections.abort();
-  }
+  using transport = streamTransport(address, [], tls && (() => tls.connectHttp2(address)));
+  const { status } = await createClient(Health, transport).check({ service: "" }, { timeoutMs });
+  return status === Status.SERVING;
 }
