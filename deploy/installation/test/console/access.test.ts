@@ -64,16 +64,31 @@ describeConsole("access to the console", (rig) => {
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByRole("dialog").getByLabel("Name").fill("After");
     await page.context().clearCookies({ name: "toolgate_session" });
+    const loggedIn = Promise.withResolvers<void>();
+    // The refusal of a call that was sent before the login, but comes after it.
+    await page.route(/ListKeys$/, async (route) => {
+      const response = await route.fetch();
+      if (response.status() === 401) await loggedIn.promise;
+      await route.fulfill({ response });
+    });
     await page.getByRole("button", { name: "Save" }).click();
     const login = page.getByRole("dialog", { name: "Your session has ended" });
     // Another user does not act for the first.
     expect(await login.getByLabel("Email").getAttribute("readonly")).not.toBeNull();
+    await Promise.all([
+      page.waitForRequest(/ListKeys$/),
+      page.evaluate('dispatchEvent(new Event("visibilitychange"))'),
+    ]);
     await login.getByLabel("Password").fill("wrong");
     await login.getByRole("button", { name: "Log in" }).click();
     await login.getByText("Email or password is wrong.").waitFor();
     await login.getByLabel("Password").fill(rig.toolgate.account.password);
     await login.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
+    const again = page.waitForResponse((response) => /ListKeys$/.test(response.url()) && response.ok());
+    loggedIn.resolve();
+    await again;
+    expect(await page.getByRole("dialog").count()).toBe(0);
     const { entries } = await rig.toolgate.manage<{ entries: { action: string }[] }>(
       "key_auth.v1.AuditService/ListAuditEntries",
       { targetId: id },

@@ -25,9 +25,10 @@ async function call(method: string, path: string, body?: object): Promise<Respon
       headers: { "content-type": "application/json", "x-csrf-token": sessionStore.get()?.csrf_token ?? "" },
       body: body ? JSON.stringify(body) : null,
     });
+  const session = sessionStore.get();
   let response = await send();
   if (response.status === 401 && (await isOver())) {
-    await loginAgain();
+    await loginAgain(session);
     response = await send();
   }
   if (response.status === 403 && (await renewToken())) response = await send();

@@ -10,9 +10,10 @@ export const sessionFetch: typeof fetch = async (input, init) => {
     if (init?.method === "POST") headers.set("x-csrf-token", sessionStore.get()?.csrf_token ?? "");
     return fetch(input, { ...init, headers });
   };
+  const session = sessionStore.get();
   const response = await send();
   if (response.status === 401) {
-    await loginAgain();
+    await loginAgain(session);
     return send();
   }
   return response.status === 403 && (await renewToken()) ? send() : response;

@@ -29,8 +29,9 @@ function changed(next: Session | undefined, ended: boolean) {
   for (const listener of listeners) listener();
 }
 
-/** Resolves once the user has logged in again. */
-export function loginAgain(): Promise<void> {
+/** Resolves once the user has logged in again since a call was sent, which was refused in the session of that time. */
+export async function loginAgain(ofCall: Session | undefined): Promise<void> {
+  if (session !== ofCall) return;
   waiting ??= Promise.withResolvers<void>();
   changed(session, true);
   return waiting.promise;

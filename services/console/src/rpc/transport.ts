@@ -12,11 +12,12 @@ const withToken: Interceptor = (next) => (request) => {
  * whose token is that of an earlier session, because the user has logged in again in another tab.
  */
 const againAfterLogin: Interceptor = (next) => async (request) => {
+  const session = sessionStore.get();
   try {
     return await next(request);
   } catch (error) {
     const { code } = ConnectError.from(error);
-    if (code === Code.Unauthenticated) await loginAgain();
+    if (code === Code.Unauthenticated) await loginAgain(session);
     else if (code !== Code.PermissionDenied || !(await renewToken())) throw error;
     return next(request);
   }
