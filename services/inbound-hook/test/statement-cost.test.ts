@@ -65,7 +65,10 @@ async function executeAll(
   const [first, second] = [newCall(), newCall()];
   await measured("load a hook", async () => expect(await loadReceivable(pool, urlHash(HOOK))).toBeDefined());
   await measured("accept", () => store([first, second], limits));
-  await measured("accept repeats", async () => expect((await store([{ ...first }], limits)).size).toBe(1));
+  const repeat = { ...newCall(), keys: first.keys };
+  await measured("accept repeats", async () => {
+    expect(await store([repeat], limits)).toEqual(new Map([[repeat.id, first.id]]));
+  });
   const now = new Date();
   const happened = { acceptedAt: now, verified: true, refused: 1, refusedAt: now, lastRefusedAt: now };
   await measured("activity", () => addActivity(pool, [{ hookId: HOOK, ...happened }]));
@@ -96,6 +99,7 @@ function newCall(): AcceptedCall {
     createdAt: timeOfId(id),
     hookId: HOOK,
     workspaceId: WORKSPACE,
+    since: performance.now(),
     keys: [Buffer.from(randomUUID()), Buffer.from(randomUUID())],
     externalId: null,
     body: Buffer.from("{}"),

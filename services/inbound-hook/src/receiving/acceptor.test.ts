@@ -6,81 +6,38 @@ import { createAcceptor } from "./acceptor.ts";
 
 const createdAt = new Date(1_780_000_000_000);
 
-function newCall(call: Partial<AcceptedCall> & { names?: string[] } = {}): AcceptedCall {
-  const { names = [], ...rest } = call;
+function newCall(call: Partial<AcceptedCall> = {}): AcceptedCall {
   return {
     id: newTimedId(createdAt),
     createdAt,
     hookId: 1,
     workspaceId: "w",
-    keys: names.map((name) => Buffer.from(name)),
+    since: performance.now(),
+    keys: [],
     externalId: null,
     body: new Uint8Array(),
     contentType: "",
     headers: {},
     requestId: "",
     trace: { traceparent: "", tracestate: "" },
-    ...rest,
+    ...call,
   };
 }
 
-/** A store in memory that knows keys, as the table does. */
-function memoryStore(known: Record<string, string> = {}) {
-  const keys = new Map(Object.entries(known));
-  const batches: string[][] = [];
-  return {
-    batches,
-    keys,
-    store: async (calls: readonly AcceptedCall[]) => {
-      batches.push(calls.map(({ id }) => id));
-      const originals = new Map<string, string>();
-      for (const call of calls) {
-        const original = call.keys.map((key) => keys.get(key.toString())).find((id) => id !== undefined);
-        if (original) originals.set(call.id, original);
-        else for (const key of call.keys) keys.set(key.toString(), call.id);
-      }
-      return originals;
-    },
-  };
-}
+/** Stores everything as new. */
+const storeNew = async () => new Map();
 
 const dataError = (text: string) => Object.assign(new Error(text), { code: "22021" });
 
-test("[IN-22] [IN-23] of equal calls in one batch the first is stored, and the others get its id", async () => {
-  const memory = memoryStore();
-  const acceptor = createAcceptor(memory.store);
-  const [first, second, third] = [newCall({ names: ["a"] }), newCall({ names: ["b", "a"] }), newCall({ names: ["b"] })];
-  const outcomes = await Promise.all([first, second, third].map((call) => acceptor.accept(call)));
-  expect(outcomes).toEqual([
-    { deliveryId: first.id, isDuplicate: false },
-    { deliveryId: first.id, isDuplicate: true },
-    // The second call was not accepted, so this one is new.
-    { deliveryId: third.id, isDuplicate: false },
-  ]);
-});
-
-test("[IN-23] a repeat of a call that turns out to be known is judged on its own", async () => {
-  const memory = memoryStore({ a: "original" });
-  const acceptor = createAcceptor(memory.store);
-  const calls = [newCall({ names: ["a", "b"] }), newCall({ names: ["b"] }), newCall({ names: ["b"] })];
-  const outcomes = await Promise.all(calls.map((call) => acceptor.accept(call)));
-  expect(outcomes).toEqual([
-    { deliveryId: "original", isDuplicate: true },
-    { deliveryId: calls[1]?.id, isDuplicate: false },
-    { deliveryId: calls[1]?.id, isDuplicate: true },
-  ]);
-});
-
 test("[IN-22] a call that the database rejects fails alone", async () => {
-  const memory = memoryStore();
-  const bad = newCall({ names: ["bad"] });
+  const bad = newCall();
   const acceptor = createAcceptor(async (calls) => {
     if (calls.includes(bad)) throw dataError("bad row");
-    return memory.store(calls);
+    return storeNew();
   });
   const calls = Array.from({ length: 20 }, () => newCall());
   calls.splice(7, 0, bad);
-  const outcomes = await Promise.allSettled(calls.map((call) => acceptor.accept(call)));
+  const outcomes = await Promise.allSettled(calls.map((call) => acceptor.add(call)));
   expect(outcomes.map(({ status }) => status)).toEqual(calls.map((call) => (call === bad ? "rejected" : "fulfilled")));
 });
 
@@ -90,10 +47,10 @@ test("[IN-22] calls of others are not stored together with those of a workspace 
     const workspaces = calls.map(({ workspaceId }) => workspaceId).join(" ");
     batches.push(workspaces);
     if (workspaces.includes("locked")) throw Object.assign(new Error("lock timeout"), { code: "55P03" });
-    return new Map();
+    return storeNew();
   });
   for (let time = 0; time < 2; time += 1) {
-    const accepted = ["locked", "free"].map((workspaceId) => acceptor.accept(newCall({ workspaceId })));
+    const accepted = ["locked", "free"].map((workspaceId) => acceptor.add(newCall({ workspaceId })));
     expect((await Promise.allSettled(accepted)).map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
   }
   expect(batches).toEqual(["locked free", "locked", "free", "free", "locked"]);
@@ -105,7 +62,7 @@ test("[IN-22] without a database every waiting call fails, and beyond a bound im
   const body = new Uint8Array(262_144);
   const settled: string[] = [];
   const accepts = Array.from({ length: 200 }, async () =>
-    settled.push(await acceptor.accept(newCall({ body })).then(String, String)),
+    settled.push(await acceptor.add(newCall({ body })).then(String, String)),
   );
   await nextLoop();
   await nextLoop();
@@ -119,10 +76,13 @@ test("[IN-22] without a database every waiting call fails, and beyond a bound im
 });
 
 test("[IN-22] a call that was received too long ago is not stored, not even after others of its batch", async () => {
-  const memory = memoryStore();
-  const acceptor = createAcceptor(memory.store);
-  const late = acceptor.accept(newCall(), performance.now() - 4_000);
-  const outcomes = await Promise.allSettled([late, acceptor.accept(newCall())]);
+  const batches: number[] = [];
+  const acceptor = createAcceptor((calls) => {
+    batches.push(calls.length);
+    return storeNew();
+  });
+  const late = acceptor.add(newCall({ since: performance.now() - 4_000 }));
+  const outcomes = await Promise.allSettled([late, acceptor.add(newCall())]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
-  expect(memory.batches.map(({ length }) => length)).toEqual([1]);
+  expect(batches).toEqual([1]);
 });

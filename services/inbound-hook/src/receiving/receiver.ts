@@ -19,7 +19,7 @@ import { identify } from "../domain/call/replay-keys.ts";
 import { hashSegment } from "../domain/hook.ts";
 import type { AcceptedCall } from "../store/accept.ts";
 import type { Lane } from "../store/queue.ts";
-import { type Acceptor, UnstorableCall } from "./acceptor.ts";
+import type { Acceptor } from "./acceptor.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { CurrentHooks, ReceivableHook } from "./current-hooks.ts";
 import type { FailureThrottle } from "./failure-throttle.ts";
@@ -30,7 +30,7 @@ export type ReceiveHandler = CallHandler<ReceiveRequest, ReceiveResponse>;
 
 interface ReceiverDependencies {
   currentHooks: CurrentHooks;
-  acceptors: Readonly<Record<Lane, Pick<Acceptor, "accept">>>;
+  acceptors: Readonly<Record<Lane, Pick<Acceptor, "add">>>;
   throttle: FailureThrottle;
   activity: ActivityLog;
   /** Wakes the runners of a lane. */
@@ -60,7 +60,6 @@ export function createReceiver(dependencies: ReceiverDependencies): ReceiveHandl
     try {
       return create(ReceiveResponseSchema, { outcome: await receive(call, dependencies) });
     } catch (error) {
-      if (error instanceof UnstorableCall) throw error;
       dependencies.onError(error);
       throw new ConnectError("the call could not be stored, try again", Code.Unavailable);
     }
@@ -126,6 +125,7 @@ async function accept(
     createdAt: call.receivedAt,
     hookId: hook.id,
     workspaceId: hook.workspaceId,
+    since: call.since,
     keys,
     externalId,
     body: call.body,
@@ -134,7 +134,7 @@ async function accept(
     requestId: call.requestId,
     trace: currentTrace(),
   };
-  const { deliveryId, isDuplicate } = await acceptors[hook.lane].accept(accepted, call.since);
+  const { deliveryId, isDuplicate } = await acceptors[hook.lane].add(accepted);
   if (!isDuplicate) {
     activity.accepted(hook.id, call.receivedAt);
     announceWork(hook.lane);

@@ -12,6 +12,8 @@ export interface AcceptedCall {
   createdAt: Date;
   hookId: number;
   workspaceId: string;
+  /** When it was received, on the clock of `performance.now`. */
+  since: number;
   /** [AUTH-4] Replay keys. */
   keys: readonly Buffer[];
   externalId: string | null;
@@ -24,7 +26,7 @@ export interface AcceptedCall {
   trace: TraceContext;
 }
 
-export interface StoreLimits {
+interface StoreLimits {
   /** Nothing is sent to Postgres after this time, on the clock of `performance.now`. */
   sendBefore: number;
   /** After this wait for the lock of a workspace's queue, nothing is stored (`isLockTimeout`). */
@@ -32,15 +34,16 @@ export interface StoreLimits {
 }
 
 /**
- * Stores calls of a lane with their replay keys and queues them, in one transaction and one round trip. No two of them may
- * have a key of the same hook. Returns, by id, the original delivery of each call that was accepted before and is not stored.
+ * Stores calls of a lane with their replay keys and queues them, in one transaction and one round trip. Returns, by id, the
+ * original delivery of each call that was accepted before and is not stored. If two of the calls share a key, none is stored
+ * (`isDataError`).
  *
  * It first locks the workspaces' queues, so that it sees copies of its calls that another replica has just stored. The
  * locks are released before the commit is on disk, but this resolves only afterwards.
  */
 export type StoreCalls = (calls: readonly AcceptedCall[], limits: StoreLimits) => Promise<ReadonlyMap<string, string>>;
 
-export const STATEMENT_TIMEOUT_MS = 2_000;
+const STATEMENT_TIMEOUT_MS = 2_000;
 
 export function createStoreCalls({ pool, queue }: LaneStore): StoreCalls {
   const { tables } = queue;

@@ -1,7 +1,12 @@
 import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
+import { newTimedId } from "@toolgate/postgres/timed-id";
 import { generateSecret } from "@toolgate/webhook-signing/secret";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAcceptor } from "../../src/receiving/acceptor.ts";
+import { type AcceptedCall, createStoreCalls } from "../../src/store/accept.ts";
+import { laneQueue } from "../../src/store/queue.ts";
 import type { CreateHookInit, TestWorkspace } from "../hook-rig.ts";
 import { base64Of, hexOf, newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
 
@@ -160,4 +165,32 @@ test("[IN-22] [IN-23] [AUTH-4] of simultaneous equal calls over two replicas exa
   }
   expect((await rig.deliveriesOf(hook.id)).length).toBe(50);
   expect((await rig.queued(hook.id)).length).toBe(50);
+});
+
+test("[IN-22] [IN-23] of calls in one batch that share a key the first is stored, and each other one is judged after it", async () => {
+  const { id } = await newHook({ format: HookFormat.NATIVE });
+  await using resources = new AsyncDisposableStack();
+  const connection = { url: rig.config.databaseUrl, maxConnections: 1, applicationName: "test" };
+  const pool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
+  const acceptor = resources.use(createAcceptor(createStoreCalls({ pool, queue: laneQueue("tool", rig.config.caps) })));
+  let ms = Date.now();
+  const newCall = (...keys: string[]): AcceptedCall => {
+    const createdAt = new Date(ms++);
+    const ids = { id: newTimedId(createdAt), createdAt, hookId: Number(id), workspaceId: workspace.id };
+    const sent = { externalId: null, body: Buffer.from("{}"), contentType: "", headers: {}, requestId: "" };
+    const trace = { traceparent: "", tracestate: "" };
+    return { ...ids, ...sent, trace, since: performance.now(), keys: keys.map((key) => Buffer.from(key)) };
+  };
+  const outcomes = (calls: AcceptedCall[]) => Promise.all(calls.map((call) => acceptor.add(call)));
+  const stored = (call: AcceptedCall | undefined) => ({ deliveryId: call?.id, isDuplicate: false });
+  const repeats = (call: AcceptedCall | undefined) => ({ deliveryId: call?.id, isDuplicate: true });
+
+  const calls = [newCall("a"), newCall(), newCall("a", "b"), newCall("b"), newCall("b", "c"), newCall("c")];
+  const [first, keyless, , third, , last] = calls;
+  // What is not stored makes no later call a repeat.
+  const expected = [stored(first), stored(keyless), repeats(first), stored(third), repeats(third), stored(last)];
+  expect(await outcomes(calls)).toEqual(expected);
+  const more = [newCall("a", "d"), newCall("d"), newCall("d")];
+  expect(await outcomes(more)).toEqual([repeats(first), stored(more[1]), repeats(more[1])]);
+  expect(await rig.deliveriesOf(id)).toHaveLength(5);
 });
