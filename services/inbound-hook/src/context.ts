@@ -102,13 +102,20 @@ export async function createReceiverContext(
   resources.defer(() => activity.flush().catch(onError("hook activity")));
   const acceptorOf = (lane: Lane) => resources.use(createAcceptor(createStoreCalls(stores[lane])));
   const acceptors = { tool: acceptorOf("tool"), assistant: acceptorOf("assistant") };
-  const throttle = createFailureThrottle(now);
+  const countFailure = createFailureThrottle(now);
   return {
     ...context,
     epochs: createEpochs(redis),
     secretBox,
     isWorkspaceLocked,
-    receive: createReceiver({ ...context, currentHooks, acceptors, throttle, activity, onError: onError("hook call") }),
+    receive: createReceiver({
+      ...context,
+      currentHooks,
+      acceptors,
+      countFailure,
+      activity,
+      onError: onError("hook call"),
+    }),
     activity,
     targets: createTargets({ toolRunner: peers.transport("tool-runner"), chat: peers.transport("chat") }),
     publicUrl: config.publicUrl.replace(/\/+$/, ""),

@@ -36,19 +36,16 @@ export function hasTime(format: Format): boolean {
   return FORMATS[format].timed;
 }
 
-/** [IN-2] */
-export function nameViolation(name: string): string | undefined {
-  const fault = nameFault(name, MAX_NAME_CHARACTERS);
-  return fault && `name: ${fault}`;
-}
-
-/** [IN-8] */
-export function limitViolation(limit: number): string | undefined {
-  return limit >= 1 && limit <= MAX_LIMIT ? undefined : `limit: must be 1 to ${MAX_LIMIT}`;
-}
-
-/** [AUTH-3] */
-export function toleranceViolation(format: Format, seconds: number): string | undefined {
+/** [IN-2] [IN-8] [AUTH-3] Which of the settings is not allowed; undefined ones are not set. */
+export function settingsViolation(
+  format: Format,
+  settings: { name: string | undefined; limit: number | undefined; toleranceSeconds: number | undefined },
+): string | undefined {
+  const { name, limit, toleranceSeconds: seconds } = settings;
+  const fault = name === undefined ? undefined : nameFault(name, MAX_NAME_CHARACTERS);
+  if (fault) return `name: ${fault}`;
+  if (limit !== undefined && (limit < 1 || limit > MAX_LIMIT)) return `limit: must be 1 to ${MAX_LIMIT}`;
+  if (seconds === undefined) return undefined;
   if (!hasTime(format)) return "tolerance_seconds: signatures of this format have no time";
   if (seconds >= MIN_TOLERANCE_S && seconds <= MAX_TOLERANCE_S) return undefined;
   return `tolerance_seconds: must be ${MIN_TOLERANCE_S} to ${MAX_TOLERANCE_S}`;

@@ -7,10 +7,8 @@ export const MAX_FAILURES_PER_MINUTE = 300;
 /** At most this many addresses are counted: those that have failed most recently. */
 const MAX_ADDRESSES = 20_000;
 
-export interface FailureThrottle {
-  /** Counts a failed call. Returns the seconds until the next minute once the address has reached the maximum. */
-  countFailure(clientIp: string): number | undefined;
-}
+/** Counts a failed call. Returns the seconds until the next minute once the address has reached the maximum. */
+export type CountFailure = (clientIp: string) => number | undefined;
 
 /**
  * Gives calls that have failed verification a 429 instead of a 401 once their address has had too many of them, so
@@ -18,16 +16,14 @@ export interface FailureThrottle {
  * the same address, such as a proxy's or a provider's, is never refused. Each process counts for itself, without calls
  * of unknown hooks.
  */
-export function createFailureThrottle(now: () => number): FailureThrottle {
+export function createFailureThrottle(now: () => number): CountFailure {
   const failures = new LRUCache<string, { minute: number; count: number }>({ max: MAX_ADDRESSES });
-  return {
-    countFailure(clientIp) {
-      const { minute, resetAt } = minuteWindow(now());
-      const network = networkOf(clientIp);
-      const earlier = failures.get(network);
-      const count = earlier?.minute === minute ? earlier.count + 1 : 1;
-      failures.set(network, { minute, count });
-      return count > MAX_FAILURES_PER_MINUTE ? secondsUntil(resetAt, now()) : undefined;
-    },
+  return (clientIp) => {
+    const { minute, resetAt } = minuteWindow(now());
+    const network = networkOf(clientIp);
+    const earlier = failures.get(network);
+    const count = earlier?.minute === minute ? earlier.count + 1 : 1;
+    failures.set(network, { minute, count });
+    return count > MAX_FAILURES_PER_MINUTE ? secondsUntil(resetAt, now()) : undefined;
   };
 }

@@ -22,7 +22,7 @@ import type { Lane } from "../store/queue.ts";
 import type { Acceptor } from "./acceptor.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { CurrentHooks, ReceivableHook } from "./current-hooks.ts";
-import type { FailureThrottle } from "./failure-throttle.ts";
+import type { CountFailure } from "./failure-throttle.ts";
 
 type Outcome = NonNullable<MessageInitShape<typeof ReceiveResponseSchema>["outcome"]>;
 
@@ -31,7 +31,7 @@ export type ReceiveHandler = CallHandler<ReceiveRequest, ReceiveResponse>;
 interface ReceiverDependencies {
   currentHooks: CurrentHooks;
   acceptors: Readonly<Record<Lane, Pick<Acceptor, "add">>>;
-  throttle: FailureThrottle;
+  countFailure: CountFailure;
   activity: ActivityLog;
   /** Wakes the runners of a lane. */
   announceWork: (lane: Lane) => void;
@@ -67,7 +67,7 @@ export function createReceiver(dependencies: ReceiverDependencies): ReceiveHandl
 }
 
 async function receive(call: ReceiveRequest, dependencies: ReceiverDependencies): Promise<Outcome> {
-  const { currentHooks, throttle, activity, now } = dependencies;
+  const { currentHooks, countFailure, activity, now } = dependencies;
   const since = performance.now();
   const receivedAt = now();
   const judged = await currentHooks.call(hashSegment(call.hook), (hook) => judge(hook, call, receivedAt));
@@ -83,7 +83,7 @@ async function receive(call: ReceiveRequest, dependencies: ReceiverDependencies)
     keep(judgement.reason, judgement.why, judgement.secondsOff);
     if (judgement.reason !== RefusalReason.UNAUTHENTICATED) return refused(judgement.reason);
     activity.refused(hook.id, receivedAt);
-    const throttledSeconds = throttle.countFailure(call.clientIp);
+    const throttledSeconds = countFailure(call.clientIp);
     if (throttledSeconds !== undefined) return limited("hook failures", throttledSeconds);
     return refused(judgement.reason);
   }

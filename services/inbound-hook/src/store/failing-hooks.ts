@@ -9,8 +9,6 @@ export interface FailingHook {
   refusedInARow: number;
   refusedSince: Date;
   lastReceivedAt: Date;
-  /** `refusedSince` as Postgres writes it: exact, unlike a Date. */
-  streak: string;
   /** Identifies this claim. */
   claimedUntil: Date;
 }
@@ -38,18 +36,21 @@ export async function claimFailingHooks(db: Queryable, now: Date): Promise<Faili
          and (notifying_until is null or notifying_until <= $1)
        order by refused_since limit $3 for update skip locked)
      returning id as "hookId", name, workspace_id as "workspaceId", workspace, refused_in_a_row as "refusedInARow",
-       refused_since as "refusedSince", last_received_at as "lastReceivedAt", refused_since::text as streak,
+       refused_since as "refusedSince", last_received_at as "lastReceivedAt",
        notifying_until as "claimedUntil"`,
     [now, new Date(now.getTime() + CLAIM_MS), HOOKS_PER_CLAIM],
   );
   return rows;
 }
 
-export async function settleFailingHook(db: Queryable, { hookId, streak, claimedUntil }: FailingHook): Promise<void> {
+export async function settleFailingHook(
+  db: Queryable,
+  { hookId, refusedSince, claimedUntil }: FailingHook,
+): Promise<void> {
   await db.query(
-    `update inbound_hook.hook set notified_since = $3::timestamptz, notifying_until = null
+    `update inbound_hook.hook set notified_since = $3, notifying_until = null
      where id = $1 and notifying_until = $2`,
-    [hookId, claimedUntil, streak],
+    [hookId, claimedUntil, refusedSince],
   );
 }
 

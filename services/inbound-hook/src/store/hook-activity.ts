@@ -19,24 +19,17 @@ export async function addActivity(db: Queryable, activities: readonly HookActivi
   // Not prepared: a plan from a time with few hooks would read all of them.
   await db.query(
     `with happened as (
-       select * from unnest($1::bigint[], $2::timestamptz[], $3::boolean[], $4::integer[], $5::timestamptz[], $6::timestamptz[])
-         as given (hook_id, accepted_at, verified, refused, refused_at, last_refused_at)),
+       select * from json_to_recordset($1::json) as given ("hookId" bigint, "acceptedAt" timestamptz, verified boolean,
+         refused bigint, "refusedAt" timestamptz, "lastRefusedAt" timestamptz)),
      locked as materialized (
-       select id from inbound_hook.hook where id = any($1) and deleted_at is null order by id for update)
+       select id from inbound_hook.hook where id = any($2) and deleted_at is null order by id for update)
      update inbound_hook.hook h set
-       last_received_at = greatest(h.last_received_at, accepted_at),
-       refused_in_a_row = least(case when verified then 0 else h.refused_in_a_row end + refused::bigint, 2147483647),
-       refused_since = case when verified then refused_at else coalesce(h.refused_since, refused_at) end,
-       last_refused_at = greatest(h.last_refused_at, happened.last_refused_at)
-     from happened join locked on locked.id = happened.hook_id
+       last_received_at = greatest(h.last_received_at, "acceptedAt"),
+       refused_in_a_row = least(case when verified then 0 else h.refused_in_a_row end + refused, 2147483647),
+       refused_since = case when verified then "refusedAt" else coalesce(h.refused_since, "refusedAt") end,
+       last_refused_at = greatest(h.last_refused_at, "lastRefusedAt")
+     from happened join locked on locked.id = "hookId"
      where h.id = locked.id`,
-    [
-      activities.map((activity) => activity.hookId),
-      activities.map((activity) => activity.acceptedAt),
-      activities.map((activity) => activity.verified),
-      activities.map((activity) => activity.refused),
-      activities.map((activity) => activity.refusedAt),
-      activities.map((activity) => activity.lastRefusedAt),
-    ],
+    [JSON.stringify(activities), activities.map(({ hookId }) => hookId)],
   );
 }

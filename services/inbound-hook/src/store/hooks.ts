@@ -34,7 +34,7 @@ export interface HookKey {
   hookId: number;
 }
 
-export type NewHook = Omit<HookRow, "lastReceivedAt" | "refusedInARow" | "version" | "savedAt"> & {
+export type NewHook = Omit<HookRow, "active" | "lastReceivedAt" | "refusedInARow" | "version" | "savedAt"> & {
   workspaceId: string;
   workspace: string;
   urlHash: Buffer;
@@ -73,8 +73,8 @@ export async function countHooks(
 export async function insertHook(db: Queryable, hook: NewHook): Promise<HookRow> {
   const { rows } = await db.query(
     `insert into inbound_hook.hook (id, workspace_id, workspace, name, url_hash, shown_url, format, preset, target_kind,
-       target_name, args_from, pointers, call_limit, tolerance_seconds, secret, active, created_at, saved_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+       target_name, args_from, pointers, call_limit, tolerance_seconds, secret, created_at, saved_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
      returning ${COLUMNS}`,
     [
       hook.id,
@@ -92,7 +92,6 @@ export async function insertHook(db: Queryable, hook: NewHook): Promise<HookRow>
       hook.limit,
       hook.toleranceSeconds,
       hook.secret,
-      hook.active,
       hook.createdAt,
       hook.savedBy,
     ],

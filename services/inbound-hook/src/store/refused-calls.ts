@@ -20,15 +20,9 @@ const KEPT_MS = 86_400_000;
 export async function addRefusedCalls(db: Queryable, calls: readonly RefusedCall[]): Promise<void> {
   await db.query(
     `insert into inbound_hook.refused_call (hook_id, refused_at, status, reason, seconds_off, request_id)
-     select * from unnest($1::bigint[], $2::timestamptz[], $3::smallint[], $4::text[], $5::integer[], $6::text[])`,
-    [
-      calls.map((call) => call.hookId),
-      calls.map((call) => call.refusedAt),
-      calls.map((call) => call.status),
-      calls.map((call) => call.reason),
-      calls.map((call) => call.secondsOff ?? null),
-      calls.map((call) => call.requestId),
-    ],
+     select * from json_to_recordset($1::json) as given ("hookId" bigint, "refusedAt" timestamptz, status smallint, reason text,
+       "secondsOff" integer, "requestId" text)`,
+    [JSON.stringify(calls)],
   );
   await db.query(
     `delete from inbound_hook.refused_call r using unnest($1::bigint[]) as of (hook_id)

@@ -27,7 +27,7 @@ async function refuse(hookId: bigint, refused: number, { sinceMs = 1_000, lastMs
   const now = rig.clock.now().getTime();
   await rig.pool.query(
     `update inbound_hook.hook set refused_in_a_row = $2, last_received_at = $3,
-       refused_since = $4::timestamptz + interval '123 microseconds', last_refused_at = $5 where id = $1`,
+       refused_since = $4, last_refused_at = $5 where id = $1`,
     [hookId, refused, used ? new Date(now - 2 * HOUR_MS) : null, new Date(now - sinceMs), new Date(now - lastMs)],
   );
 }

@@ -2,7 +2,6 @@
 export type JsonPointer = readonly string[];
 
 const INVALID_ESCAPE = /~(?![01])/;
-const ARRAY_INDEX = /^(?:0|[1-9][0-9]*)$/;
 
 /** [IN-37] Parses a JSON Pointer (RFC 6901). "" points to the whole body. Undefined when the text is not a pointer. */
 export function parsePointer(text: string): JsonPointer | undefined {
@@ -13,22 +12,14 @@ export function parsePointer(text: string): JsonPointer | undefined {
   return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** [IN-38] The value to which the pointer leads in a parsed JSON value; not found if a name or an index does not exist. */
-export function followPointer(
-  pointer: JsonPointer,
-  value: unknown,
-): { found: true; value: unknown } | { found: false } {
+/** [IN-38] The value to which the pointer leads in a parsed JSON value; undefined if a name or an index does not exist. */
+export function followPointer(pointer: JsonPointer, value: unknown): unknown {
   let current = value;
   for (const part of pointer) {
-    if (typeof current !== "object" || current === null) return { found: false };
-    if (Array.isArray(current)) {
-      // "-", the place after the last item, never exists.
-      if (!ARRAY_INDEX.test(part) || Number(part) >= current.length) return { found: false };
-      current = current[Number(part)];
-    } else {
-      if (!Object.hasOwn(current, part)) return { found: false };
-      current = (current as Record<string, unknown>)[part];
-    }
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, part)) return undefined;
+    // The length is the only member of an array that is not an item.
+    if (Array.isArray(current) && part === "length") return undefined;
+    current = (current as Record<string, unknown>)[part];
   }
-  return { found: true, value: current };
+  return current;
 }

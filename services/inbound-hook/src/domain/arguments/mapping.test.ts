@@ -12,8 +12,8 @@ const BODY = JSON.parse(`{
 function found(pointer: string, body: unknown = BODY): unknown {
   const parsed = parsePointer(pointer);
   if (!parsed) return "not a pointer";
-  const target = followPointer(parsed, body);
-  return target.found ? target.value : "missing";
+  const value = followPointer(parsed, body);
+  return value === undefined ? "missing" : value;
 }
 
 describe("JSON Pointer", () => {

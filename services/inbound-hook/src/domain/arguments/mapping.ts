@@ -36,8 +36,8 @@ export function mapArguments(source: ArgumentSource, body: JsonObject): JsonObje
     for (const [name, text] of Object.entries(source.pointers)) {
       args.delete(name);
       const pointer = parsePointer(text);
-      const target = pointer ? followPointer(pointer, body) : { found: false as const };
-      if (target.found) args.set(name, target.value);
+      const value = pointer && followPointer(pointer, body);
+      if (value !== undefined) args.set(name, value);
     }
   }
   const kept = [...args].filter(([name]) => !name.startsWith("_"));

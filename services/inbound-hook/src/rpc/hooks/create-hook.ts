@@ -12,16 +12,14 @@ import {
   DEFAULT_TOLERANCE_S,
   hashSegment,
   hookUrl,
-  limitViolation,
   MAX_HOOKS_CREATED_PER_DAY,
   MAX_HOOKS_PER_WORKSPACE,
-  nameViolation,
   newSegment,
   presetViolation,
   providerSecretViolation,
   sealingContext,
+  settingsViolation,
   shortenSegment,
-  toleranceViolation,
 } from "../../domain/hook.ts";
 import { countHooks, insertHook, lockHooksOf } from "../../store/hooks.ts";
 import { auditHook } from "../record-change.ts";
@@ -43,8 +41,7 @@ export const createHook: Handler<ReceiverContext, typeof HookService.method.crea
   const name = request.name.trim();
   const format = formatOf(request.format);
   const preset = presetOf(request.preset);
-  refuseIf(nameViolation(name) ?? presetViolation(format, preset) ?? limitViolation(limit));
-  refuseIf(toleranceSeconds === undefined ? undefined : toleranceViolation(format, toleranceSeconds));
+  refuseIf(settingsViolation(format, { name, limit, toleranceSeconds }) ?? presetViolation(format, preset));
   refuseIf(providerSecretViolation(format, providerSecret));
   const target = targetOf(request.target);
   const args = await checkedArguments(context.targets, workspaceId, target, argumentsOf(request.arguments));
@@ -74,7 +71,6 @@ export const createHook: Handler<ReceiverContext, typeof HookService.method.crea
       limit,
       toleranceSeconds: toleranceSeconds ?? DEFAULT_TOLERANCE_S,
       secret: context.secretBox.seal(secret, sealingContext(id)),
-      active: true,
       createdAt: at,
       savedBy: principal.email,
     });

@@ -6,7 +6,7 @@ import { editConflict } from "@toolgate/service-host/edit-conflict";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
-import { epochScope, limitViolation, nameViolation, toleranceViolation } from "../../domain/hook.ts";
+import { epochScope, settingsViolation } from "../../domain/hook.ts";
 import { readFigures } from "../../store/hook-figures.ts";
 import { type EditableFields, findHook, type HookRow, lockHook, updateHook as updateRow } from "../../store/hooks.ts";
 import { auditHook } from "../record-change.ts";
@@ -26,9 +26,7 @@ export const updateHook: Handler<ReceiverContext, typeof HookService.method.upda
   const { limit, toleranceSeconds, active, expectedVersion } = request;
   const name = request.name?.trim();
   const args = argumentsOf(request.arguments);
-  refuseIf(name === undefined ? undefined : nameViolation(name));
-  refuseIf(limit === undefined ? undefined : limitViolation(limit));
-  refuseIf(toleranceSeconds === undefined ? undefined : toleranceViolation(known.format, toleranceSeconds));
+  refuseIf(settingsViolation(known.format, { name, limit, toleranceSeconds }));
   const fields: Partial<EditableFields> = {
     ...(name !== undefined && { name }),
     ...(limit !== undefined && { limit }),
