@@ -40,8 +40,7 @@ export function laneLoops(options: LaneOptions): Loops {
   const { store, run, concurrency, wakeUp, now, onError } = options;
   // [FAIR-4]
   const { perGroup: perWorkspace } = store.queue.caps;
-  const running = new Set<ClaimedDelivery>();
-  const working = new Set<Promise<void>>();
+  const running = new Map<ClaimedDelivery, Promise<void>>();
   /** Claims that failed, although the database may have committed them. */
   const unconfirmed = new Set<ClaimIdentity>();
   /** Deliveries may be due that this process has no places for. */
@@ -60,16 +59,14 @@ export function laneLoops(options: LaneOptions): Loops {
       throw error;
     });
     for (const delivery of deliveries) {
-      running.add(delivery);
       const work = run(delivery, stop)
         .then((record) => results.store(record, stop))
         .catch(onError)
         .finally(() => {
           running.delete(delivery);
-          working.delete(work);
           if (lacksPlaces) wakeUp.signal();
         });
-      working.add(work);
+      running.set(delivery, work);
     }
     return full;
   }
@@ -90,7 +87,7 @@ export function laneLoops(options: LaneOptions): Loops {
         wasWoken = await wakeUp.wait(RETRY_WAIT_MS, stop);
       }
     }
-    await Promise.all(working);
+    await Promise.all(running.values());
     await results[Symbol.asyncDispose]();
     await undoClaims(store, unconfirmed, now).catch(onError);
   }
@@ -99,7 +96,7 @@ export function laneLoops(options: LaneOptions): Loops {
   async function keepLeases(): Promise<void> {
     const at = now().getTime();
     if (at - renewedAt >= RENEW_AFTER_MS) {
-      if (running.size > 0) await renewLeases(store, [...running], new Date(at + LEASE_MS));
+      if (running.size > 0) await renewLeases(store, [...running.keys()], new Date(at + LEASE_MS));
       renewedAt = at;
     }
     const returned = await undoClaims(store, unconfirmed, now);

@@ -3,7 +3,7 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
 import { shownBody } from "../../domain/log/shown-body.ts";
-import { findDeliveryWithRuns } from "../../store/log/read.ts";
+import { findDelivery } from "../../store/log/read.ts";
 import { noSuchDelivery, toDelivery, toRun } from "./delivery-message.ts";
 
 export const getHookDelivery: Handler<ReceiverContext, typeof HookDeliveryService.method.getHookDelivery> = async (
@@ -11,7 +11,7 @@ export const getHookDelivery: Handler<ReceiverContext, typeof HookDeliveryServic
   { deliveryId },
   call,
 ) => {
-  const found = await findDeliveryWithRuns(pool, principalOf(call).workspaceId, deliveryId);
+  const found = await findDelivery(pool, principalOf(call).workspaceId, deliveryId);
   if (!found) throw noSuchDelivery();
   return {
     delivery: toDelivery(found.delivery),

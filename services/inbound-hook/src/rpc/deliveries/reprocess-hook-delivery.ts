@@ -37,9 +37,7 @@ export const reprocessHookDelivery: Handler<
   if (queued === "no-such-delivery") throw noSuchDelivery();
   if (queued !== "queued") throw refused(REFUSALS[queued]);
   context.announceWork(target.kind);
-  const again = await findDelivery(context.pool, workspaceId, deliveryId);
-  if (!again) throw noSuchDelivery();
-  return { delivery: toDelivery(again.delivery) };
+  return { delivery: toDelivery({ ...found.delivery, status: "waiting", durationMs: 0, error: "" }) };
 };
 
 function refused(reason: string): ConnectError {

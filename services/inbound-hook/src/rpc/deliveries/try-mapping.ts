@@ -11,7 +11,7 @@ import type { ReceiverContext } from "../../context.ts";
 import { containsMarker } from "../../domain/arguments/fence.ts";
 import { dataForTarget, MAX_BODY_BYTES, TOO_LARGE } from "../../domain/arguments/mapping.ts";
 import { parseBody } from "../../domain/call/body.ts";
-import { findHook, type HookRow } from "../../store/hooks.ts";
+import { findHook } from "../../store/hooks.ts";
 import { findDelivery } from "../../store/log/read.ts";
 import { argumentsIfReleased } from "../hooks/check-target.ts";
 import { argumentsOf } from "../hooks/hook-message.ts";
@@ -19,7 +19,6 @@ import { hookKey, invalidArgument, noSuchHook } from "../request-fields.ts";
 import { noSuchDelivery } from "./delivery-message.ts";
 
 type Violation = MessageInitShape<typeof MappingViolationSchema>;
-type Mapped = { args: Record<string, unknown>; isForm: boolean };
 
 const NOT_RELEASED: Violation = { rule: "released", message: "the target is not released for hooks" };
 const SIZE: Violation = { rule: "size", message: TOO_LARGE };
@@ -44,9 +43,17 @@ export const tryMapping: Handler<ReceiverContext, typeof HookDeliveryService.met
   if (!parsed.ok) return { violations: [{ rule: "body", message: parsed.fault }] };
   const args = dataForTarget(hook.target.kind, source, parsed.value);
   if (!args) return { violations: [SIZE] };
-  const mapped = { args, isForm: parsed.isForm };
-  const check = hook.target.kind === "tool" ? checkToolArguments : checkAssistantData;
-  return check(context, workspaceId, hook, mapped);
+  const { kind, name } = hook.target;
+  if (kind === "assistant") {
+    // [IN-61] An assistant gets the mapped data as it is.
+    if (!(await context.targets.isAssistantReleased(workspaceId, name))) return { violations: [NOT_RELEASED] };
+    return containsMarker(JSON.stringify(args)) ? { violations: [MARKER] } : { argsJson: JSON.stringify(redact(args)) };
+  }
+  const body = Buffer.from(JSON.stringify({ args }));
+  const checked = await context.targets.checkTool(workspaceId, name, { body, fromForm: parsed.isForm });
+  if (!checked.released) return { violations: [NOT_RELEASED] };
+  const violations = checked.violations.map(({ field, rule, message }) => ({ field, rule, message }));
+  return { violations, argsJson: Buffer.from(checked.argsJson).toString() };
 };
 
 async function bodyOf({ pool }: ReceiverContext, workspaceId: string, { source, contentType }: TryMappingRequest) {
@@ -58,28 +65,4 @@ async function bodyOf({ pool }: ReceiverContext, workspaceId: string, { source, 
   const found = await findDelivery(pool, workspaceId, source.value);
   if (!found) throw noSuchDelivery();
   return { bytes: found.body, contentType: found.contentType };
-}
-
-async function checkToolArguments(
-  { targets }: ReceiverContext,
-  workspaceId: string,
-  { target }: HookRow,
-  { args, isForm }: Mapped,
-) {
-  const body = Buffer.from(JSON.stringify({ args }));
-  const checked = await targets.checkTool(workspaceId, target.name, { body, fromForm: isForm });
-  if (!checked.released) return { violations: [NOT_RELEASED] };
-  const violations = checked.violations.map(({ field, rule, message }) => ({ field, rule, message }));
-  return { violations, argsJson: Buffer.from(checked.argsJson).toString() };
-}
-
-/** [IN-61] An assistant gets the mapped data as it is. */
-async function checkAssistantData(
-  { targets }: ReceiverContext,
-  workspaceId: string,
-  { target }: HookRow,
-  { args }: Mapped,
-) {
-  if (!(await targets.isAssistantReleased(workspaceId, target.name))) return { violations: [NOT_RELEASED] };
-  return containsMarker(JSON.stringify(args)) ? { violations: [MARKER] } : { argsJson: JSON.stringify(redact(args)) };
 }

@@ -33,12 +33,13 @@ export interface RunRow {
   requestedBy: string;
 }
 
-/** A delivery with what was received. */
-export interface FoundDelivery {
+/** A delivery with what was received, and its runs in order. */
+interface FoundDelivery {
   delivery: DeliveryRow;
   body: Buffer;
   contentType: string;
   headers: Record<string, string>;
+  hookRuns: RunRow[];
 }
 
 const COLUMNS = `d.id, d.hook_id as "hookId", h.name as "hookName", d.external_id as "externalId", d.status,
@@ -68,11 +69,9 @@ const RUNS = `coalesce((
       'chatId', r.chat_id, 'requestedBy', r.requested_by) order by r.number)
     from inbound_hook.run r where r.created_at = $2 and r.delivery_id = $3), '[]') as "hookRuns"`;
 
-const findText = (more: string) => `select ${COLUMNS}, d.body, d.content_type as "contentType", d.headers ${more}
-  from inbound_hook.delivery d join inbound_hook.hook h on h.id = d.hook_id
-  where d.created_at = $2 and d.id = $3 and d.workspace_id = $1`;
-
-/** Undefined when the workspace has no such delivery. */
+/**
+ * Undefined when the workspace has no such delivery. It is one statement, so that delivery and runs are those of one moment.
+ */
 export async function findDelivery(
   db: Queryable,
   workspaceId: string,
@@ -80,27 +79,16 @@ export async function findDelivery(
 ): Promise<FoundDelivery | undefined> {
   const createdAt = createdAtOf(deliveryId);
   if (!createdAt) return undefined;
-  const { rows } = await db.query(findText(""), [workspaceId, createdAt, deliveryId]);
-  return rows.length === 0 ? undefined : toFound(rows[0]);
-}
-
-/** The same with its runs, in order. It is one statement, so that delivery and runs are those of one moment. */
-export async function findDeliveryWithRuns(
-  db: Queryable,
-  workspaceId: string,
-  deliveryId: string,
-): Promise<(FoundDelivery & { hookRuns: RunRow[] }) | undefined> {
-  const createdAt = createdAtOf(deliveryId);
-  if (!createdAt) return undefined;
-  const { rows } = await db.query(findText(`, ${RUNS}`), [workspaceId, createdAt, deliveryId]);
+  const { rows } = await db.query(
+    `select ${COLUMNS}, d.body, d.content_type as "contentType", d.headers, ${RUNS}
+     from inbound_hook.delivery d join inbound_hook.hook h on h.id = d.hook_id
+     where d.created_at = $2 and d.id = $3 and d.workspace_id = $1`,
+    [workspaceId, createdAt, deliveryId],
+  );
   if (rows.length === 0) return undefined;
-  const { hookRuns, ...found } = rows[0];
+  const { body, contentType, headers, hookRuns, ...delivery } = rows[0];
   const runs = (hookRuns as RunRow[]).map((run) => ({ ...run, startedAt: new Date(run.startedAt) }));
-  return { ...toFound(found), hookRuns: runs };
-}
-
-function toFound({ body, contentType, headers, ...delivery }: DeliveryRow & Omit<FoundDelivery, "delivery">) {
-  return { delivery, body, contentType, headers };
+  return { delivery, body, contentType, headers, hookRuns: runs };
 }
 
 /** Whether the workspace has or had this hook. */

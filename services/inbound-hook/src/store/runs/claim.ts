@@ -65,9 +65,10 @@ runs_started as (
 select claimed.item_id as "deliveryId", claimed.created_at as "createdAt", claimed.group_id as "workspaceId",
   claimed.attempt, started.runs as number, started.chat_id as "chatId", started.external_id as "externalId",
   started.body, started.content_type as "contentType", started.request_id as "requestId",
-  started.traceparent, started.tracestate,
-  h.id as "hookId", h.name, h.workspace, h.target_name as target, h.args_from as "from", h.pointers,
-  h.id is null or h.deleted_at is not null as deleted
+  json_build_object('traceparent', started.traceparent, 'tracestate', started.tracestate) as trace,
+  json_build_object('id', h.id, 'name', h.name, 'workspace', h.workspace, 'target', h.target_name,
+    'arguments', json_build_object('from', h.args_from, 'pointers', h.pointers),
+    'deleted', h.id is null or h.deleted_at is not null) as hook
 from claimed
 left join started on started.created_at = claimed.created_at and started.id = claimed.item_id
 left join inbound_hook.hook h on h.id = started.hook_id
@@ -94,11 +95,6 @@ export async function claimDeliveries(
 
 // biome-ignore lint/suspicious/noExplicitAny: a row of the statement above
 function toDelivery(claimId: string, row: any): ClaimedDelivery {
-  const { deliveryId, createdAt, workspaceId, attempt, number } = row;
-  const claimed = { claimId, deliveryId, createdAt, workspaceId, attempt };
-  if (number === null) return { ...claimed, run: undefined };
-  const { chatId, externalId, body, contentType, requestId, name, workspace, target, from, pointers, deleted } = row;
-  const trace = { traceparent: row.traceparent, tracestate: row.tracestate };
-  const hook = { id: row.hookId, name, workspace, target, arguments: { from, pointers }, deleted };
-  return { ...claimed, run: { number, chatId, hook, externalId, body, contentType, requestId, trace } };
+  const { deliveryId, createdAt, workspaceId, attempt, ...run } = row;
+  return { claimId, deliveryId, createdAt, workspaceId, attempt, run: run.number === null ? undefined : run };
 }
