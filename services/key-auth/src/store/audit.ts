@@ -110,6 +110,10 @@ interface AuditRow {
   targetId: string;
   target: string;
   changes: FieldChange[];
+  cursor: AuditCursor;
+  /** False only for the last of the entries that were read. */
+  matches: boolean;
+  isLastRead: boolean;
 }
 
 export type AuditCursor = { at: string; id: string };
@@ -117,24 +121,7 @@ export type AuditCursor = { at: string; id: string };
 /** At most this many entries are read for one page. */
 export const MAX_ENTRIES_READ = 5_000;
 
-/** The last of the entries that one page may read, newest first; undefined if it may read all that are left. */
-export async function lastEntryToRead(
-  db: Queryable,
-  workspaceId: string,
-  after: AuditCursor | undefined,
-): Promise<AuditCursor | undefined> {
-  const found = await db.query(
-    `select at::text as at, id
-     from key_auth.audit_entries
-     where workspace_id = $1 and ($2::timestamptz is null or (at, id) < ($2::timestamptz, $3::uuid))
-     order by at desc, id desc
-     offset ${MAX_ENTRIES_READ - 1} limit 1`,
-    [workspaceId, after?.at ?? null, after?.id ?? null],
-  );
-  return found.rows[0];
-}
-
-/** Newest first, after one cursor and up to the other, including its entry. */
+/** What matches, newest first, after the cursor. When entries may be left unread, the last one that was read is among the rows. */
 export async function listAuditEntries(
   db: Queryable,
   page: {
@@ -144,29 +131,30 @@ export async function listAuditEntries(
     actor: string;
     limit: number;
     after: AuditCursor | undefined;
-    upTo: AuditCursor | undefined;
   },
-): Promise<(AuditRow & { cursorAt: string })[]> {
-  const { after, upTo } = page;
+): Promise<AuditRow[]> {
   const listed = await db.query(
-    `select id, at, actor, action, target_id as "targetId", target, changes, at::text as "cursorAt"
-     from key_auth.audit_entries
-     where workspace_id = $1 and ($3 = '' or target_id = $3) and ($4 = '' or action = $4)
-       and ($9 = '' or lower(actor) = lower($9))
-       and ($5::timestamptz is null or (at, id) < ($5::timestamptz, $6::uuid))
-       and ($7::timestamptz is null or (at, id) >= ($7::timestamptz, $8::uuid))
-     order by at desc, id desc
+    `select id, at, actor, action, target_id as "targetId", target, changes, matches, "isLastRead",
+       json_build_object('at', at::text, 'id', id) as cursor
+     from (
+       select *, row_number() over (order by at desc, id desc) = ${MAX_ENTRIES_READ} as "isLastRead",
+         ($3 = '' or target_id = $3) and ($4 = '' or action = $4) and ($5 = '' or lower(actor) = lower($5)) as matches
+       from key_auth.audit_entries
+       where workspace_id = $1 and ($6::timestamptz is null or (at, id) < ($6::timestamptz, $7::uuid))
+       order by at desc, id desc
+       limit ${MAX_ENTRIES_READ}
+     ) as entry
+     where matches or "isLastRead"
+     order by entry.at desc, id desc
      limit $2`,
     [
       page.workspaceId,
       page.limit,
       page.targetId,
       page.action,
-      after?.at ?? null,
-      after?.id ?? null,
-      upTo?.at ?? null,
-      upTo?.id ?? null,
       page.actor,
+      page.after?.at ?? null,
+      page.after?.id ?? null,
     ],
   );
   return listed.rows;

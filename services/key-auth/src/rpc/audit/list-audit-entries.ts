@@ -4,12 +4,7 @@ import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/servi
 import { principalOf } from "@toolgate/service-host/principal";
 import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
-import {
-  type AuditCursor,
-  type FieldChange,
-  lastEntryToRead,
-  listAuditEntries as listEntries,
-} from "../../store/audit.ts";
+import { type AuditCursor, type FieldChange, listAuditEntries as listEntries } from "../../store/audit.ts";
 
 export const listAuditEntries: Handler<Context, typeof AuditService.method.listAuditEntries> = async (
   context,
@@ -20,14 +15,13 @@ export const listAuditEntries: Handler<Context, typeof AuditService.method.listA
   const { workspaceId } = principalOf(call);
   const { targetId, action, actor } = request;
   const after = parsePageToken<AuditCursor>(request.pageToken, { at: CURSOR.time, id: CURSOR.uuid });
-  // Without a filter, the page itself is the limit.
-  const isSearch = targetId !== "" || action !== "" || actor !== "";
-  const upTo = isSearch ? await lastEntryToRead(context.pool, workspaceId, after) : undefined;
-  const rows = await listEntries(context.pool, { workspaceId, targetId, action, actor, limit: size + 1, after, upTo });
+  const rows = await listEntries(context.pool, { workspaceId, targetId, action, actor, limit: size + 1, after });
   const page = rows.slice(0, size);
-  const last = rows.length > size ? cursorOf(page.at(-1)) : upTo;
+  const last = page.at(-1);
+  const hasMore = rows.length > size || last?.isLastRead;
+  const matching = page.filter(({ matches }) => matches);
   return {
-    entries: page.map(({ id, at, actor, action, targetId, target, changes }) => ({
+    entries: matching.map(({ id, at, actor, action, targetId, target, changes }) => ({
       id,
       at: timestampOf(at),
       actor,
@@ -36,13 +30,9 @@ export const listAuditEntries: Handler<Context, typeof AuditService.method.listA
       target,
       changes: changes.map(changeMessage),
     })),
-    nextPageToken: last ? nextPageToken(last) : "",
+    nextPageToken: last && hasMore ? nextPageToken(last.cursor) : "",
   };
 };
-
-function cursorOf(entry: { cursorAt: string; id: string } | undefined): AuditCursor | undefined {
-  return entry && { at: entry.cursorAt, id: entry.id };
-}
 
 function changeMessage({ field, before, after }: FieldChange) {
   return { field, beforeJson: jsonOf(before), afterJson: jsonOf(after) };
