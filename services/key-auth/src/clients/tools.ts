@@ -1,20 +1,12 @@
 import { createClient, type Transport } from "@connectrpc/connect";
-import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { type ExplainReleaseResponse, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 
 /** What key management needs from tool-runner. */
 export interface Tools {
   /** Which of the named tools a key may list: those that exist, are released and are not async. */
   released(workspaceId: string, names: string[]): Promise<Set<string>>;
   /** Why a tool is or is not available to keys. */
-  explain(workspaceId: string, name: string): Promise<ToolRelease>;
-}
-
-interface ToolRelease {
-  exists: boolean;
-  released: boolean;
-  /** external_api is set, but not to true. */
-  releasedWithoutEffect: boolean;
-  async: boolean;
+  explain(workspaceId: string, name: string): Promise<ExplainReleaseResponse>;
 }
 
 const TIMEOUT_MS = 3_000;

@@ -21,35 +21,50 @@ export interface CallFacts {
   now: Date;
 }
 
-type Explain = (facts: CallFacts) => { passes: boolean; explanation: string };
-
 const KEY_STATUS: Record<KeyStatus, string> = {
   active: "The key is active.",
   revoked: "The key is revoked, which cannot be undone: create a new key.",
   expired: "The key has expired: change or remove its expiry date.",
 };
 
-/** The gates in the order in which a call is checked, each with the status of its refusal. */
-const GATES: readonly { gate: string; refusal: number; explain: Explain }[] = [
-  { gate: "key_active", refusal: 401, explain: explainKey },
-  { gate: "network", refusal: 401, explain: explainNetwork },
-  { gate: "limit", refusal: 429, explain: explainLimit },
-  { gate: "workspace_unlocked", refusal: 403, explain: explainLock },
-  { gate: "tool_released", refusal: 403, explain: explainRelease },
-  { gate: "tool_listed", refusal: 403, explain: explainList },
-  { gate: "tool_not_async", refusal: 403, explain: explainAsync },
-];
-
 /** The verdict of every gate, and the status that the call would get; 200 if the tool would run. */
 export function explainCall(facts: CallFacts): { gates: GateVerdict[]; status: number } {
-  const gates = GATES.map(({ gate, refusal, explain }) => ({ gate, refusal, ...explain(facts) }));
+  const gates = judgedGates(facts);
   const status = gates.find(({ passes }) => !passes)?.refusal ?? 200;
   return { gates: gates.map(({ refusal: _, ...verdict }) => verdict), status };
 }
 
-function explainKey({ key, now }: CallFacts) {
+/** In the order in which a call is checked, each with the status of its refusal. */
+function judgedGates(facts: CallFacts): (GateVerdict & { refusal: number })[] {
+  const { key, workspaceLocked, tool, release, now } = facts;
   const status = statusOf(key, now);
-  return { passes: status === "active", explanation: KEY_STATUS[status] };
+  const isListed = key.tools.includes(tool);
+  return [
+    { gate: "key_active", refusal: 401, passes: status === "active", explanation: KEY_STATUS[status] },
+    { gate: "network", refusal: 401, ...explainNetwork(facts) },
+    { gate: "limit", refusal: 429, ...explainLimit(facts) },
+    {
+      gate: "workspace_unlocked",
+      refusal: 403,
+      passes: !workspaceLocked,
+      explanation: workspaceLocked
+        ? "The workspace is locked: ask the operator of the installation to unlock it."
+        : "The workspace is not locked.",
+    },
+    { gate: "tool_released", refusal: 403, passes: release.exists && release.released, explanation: releaseOf(facts) },
+    {
+      gate: "tool_listed",
+      refusal: 403,
+      passes: isListed,
+      explanation: isListed ? "The key lists the tool." : "The key does not list the tool: add it to the key's tools.",
+    },
+    {
+      gate: "tool_not_async",
+      refusal: 403,
+      passes: !release.async,
+      explanation: release.async ? "The tool is async: keys cannot call async tools." : "The tool is not async.",
+    },
+  ];
 }
 
 function explainNetwork({ networks, clientIp }: CallFacts) {
@@ -71,41 +86,10 @@ function explainLimit({ key, used }: CallFacts) {
   return { passes, explanation: passes ? `${count}.` : `${count}: wait for the next minute, or raise the limit.` };
 }
 
-function explainLock({ workspaceLocked }: CallFacts) {
-  return {
-    passes: !workspaceLocked,
-    explanation: workspaceLocked
-      ? "The workspace is locked: ask the operator of the installation to unlock it."
-      : "The workspace is not locked.",
-  };
-}
-
-function explainRelease({ tool, release }: CallFacts) {
-  if (!release.exists)
-    return {
-      passes: false,
-      explanation: `There is no tool ${tool}: check the spelling, including upper and lower case.`,
-    };
-  if (release.released) return { passes: true, explanation: "The tool is released: external_api is true." };
-  return {
-    passes: false,
-    explanation: release.releasedWithoutEffect
-      ? "The tool is not released: external_api is set, but only the value true releases a tool."
-      : "The tool is not released: set external_api to true.",
-  };
-}
-
-function explainList({ key, tool }: CallFacts) {
-  const passes = key.tools.includes(tool);
-  return {
-    passes,
-    explanation: passes ? "The key lists the tool." : "The key does not list the tool: add it to the key's tools.",
-  };
-}
-
-function explainAsync({ release }: CallFacts) {
-  return {
-    passes: !release.async,
-    explanation: release.async ? "The tool is async: keys cannot call async tools." : "The tool is not async.",
-  };
+function releaseOf({ tool, release }: CallFacts): string {
+  if (!release.exists) return `There is no tool ${tool}: check the spelling, including upper and lower case.`;
+  if (release.released) return "The tool is released: external_api is true.";
+  return release.releasedWithoutEffect
+    ? "The tool is not released: external_api is set, but only the value true releases a tool."
+    : "The tool is not released: set external_api to true.";
 }

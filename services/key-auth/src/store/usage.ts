@@ -1,6 +1,5 @@
 import type { UsageRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
-import type { CountPlan } from "../domain/call-buckets.ts";
 
 export const USAGE_TABLE = "key_auth.api_key_requests";
 export const COUNTS_TABLE = "key_auth.api_key_request_counts";
@@ -11,16 +10,6 @@ export const COUNTS_TABLE = "key_auth.api_key_request_counts";
  * the last use. All replicas lock rows and keys in the same order, so that they cannot deadlock.
  */
 export async function insertUsage(db: Queryable, records: UsageRecord[], countedAfter: Date): Promise<void> {
-  const rows = records.map((record) => ({
-    id: record.id,
-    key_id: record.keyId,
-    tool: record.tool,
-    status: record.status,
-    duration_ms: record.durationMs,
-    ip: record.ip,
-    at_ms: Number(record.atMs),
-    request_id: record.requestId,
-  }));
   await db.query({
     name: "insert_usage",
     text: `with written as (
@@ -50,7 +39,7 @@ export async function insertUsage(db: Queryable, records: UsageRecord[], counted
            update key_auth.keys k
            set calls_total = k.calls_total + locked.calls, last_used_at = greatest(k.last_used_at, locked.last_at)
            from locked where k.id = locked.id`,
-    values: [JSON.stringify(rows), countedAfter],
+    values: [rowsOf(records), countedAfter],
   });
 }
 
@@ -59,12 +48,6 @@ export async function insertUsage(db: Queryable, records: UsageRecord[], counted
  * rows in the same order, so that they cannot deadlock.
  */
 export async function correctUsage(db: Queryable, records: UsageRecord[]): Promise<void> {
-  const rows = records.map(({ id, atMs, status, durationMs }) => ({
-    id,
-    at_ms: Number(atMs),
-    status,
-    duration_ms: durationMs,
-  }));
   await db.query({
     name: "correct_usage",
     text: `with correction as (
@@ -78,8 +61,23 @@ export async function correctUsage(db: Queryable, records: UsageRecord[]): Promi
            update key_auth.api_key_requests logged
            set status = locked.status, duration_ms = locked.duration_ms
            from locked where logged.id = locked.id and logged.at = locked.at`,
-    values: [JSON.stringify(rows)],
+    values: [rowsOf(records)],
   });
+}
+
+/** For json_to_recordset. */
+function rowsOf(records: UsageRecord[]): string {
+  const rows = records.map((record) => ({
+    id: record.id,
+    key_id: record.keyId,
+    tool: record.tool,
+    status: record.status,
+    duration_ms: record.durationMs,
+    ip: record.ip,
+    at_ms: Number(record.atMs),
+    request_id: record.requestId,
+  }));
+  return JSON.stringify(rows);
 }
 
 interface CallRow {
@@ -96,41 +94,34 @@ interface CallRow {
 const CALLS_LISTED = 50;
 const CALL_COLUMNS = `at, tool, status, duration_ms as "durationMs", ip, request_id as "requestId", key_id as "keyId"`;
 
-/** The last calls of a key since a time, newest first; only those of `requestId` unless it is empty. */
-export async function listCalls(db: Queryable, keyId: string, since: Date, requestId: string): Promise<CallRow[]> {
-  // Planning over all partitions costs more than reading them. A named statement with a literal limit is planned once.
-  const all = {
+// Planning over all partitions costs more than reading them. A named statement with a literal limit is planned once.
+
+/** The last calls of a key since a time, newest first. */
+export async function listCalls(db: Queryable, keyId: string, since: Date): Promise<CallRow[]> {
+  const listed = await db.query({
     name: "list_calls",
     text: `select ${CALL_COLUMNS}
            from key_auth.api_key_requests where key_id = $1 order by at desc limit ${CALLS_LISTED}`,
     values: [keyId],
-  };
-  const ofRequest = {
-    name: "list_calls_of_request",
-    text: `select ${CALL_COLUMNS}
-           from key_auth.api_key_requests
-           where key_id = $1 and request_id = $2 and request_id <> '' order by at desc limit ${CALLS_LISTED}`,
-    values: [keyId, requestId],
-  };
-  const listed = await db.query(requestId === "" ? all : ofRequest);
+  });
   return listed.rows.filter(({ at }) => at >= since);
 }
 
-/** The calls of one HTTP request with any key of the workspace since a time, newest first. */
+/** The calls of one HTTP request with one key of the workspace, or with any, since a time, newest first. */
 export async function listCallsOfRequest(
   db: Queryable,
-  { workspaceId, requestId, since }: { workspaceId: string; requestId: string; since: Date },
+  call: { workspaceId: string; keyId: string | null; requestId: string; since: Date },
 ): Promise<CallRow[]> {
   const listed = await db.query({
-    name: "list_calls_of_any_key",
+    name: "list_calls_of_request",
     text: `select ${CALL_COLUMNS}
            from key_auth.api_key_requests
-           where request_id = $2 and request_id <> ''
-             and key_id in (select id from key_auth.keys where workspace_id = $1)
+           where request_id = $3 and request_id <> ''
+             and key_id in (select id from key_auth.keys where workspace_id = $1 and ($2::uuid is null or id = $2))
            order by at desc limit ${CALLS_LISTED}`,
-    values: [workspaceId, requestId],
+    values: [call.workspaceId, call.keyId, call.requestId],
   });
-  return listed.rows.filter(({ at }) => at >= since);
+  return listed.rows.filter(({ at }) => at >= call.since);
 }
 
 /** The newest call in the log that the limit admitted. */
@@ -142,8 +133,16 @@ export async function findLastAdmittedCall(db: Queryable, keyId: string): Promis
   return found.rows[0]?.at;
 }
 
-/** [KEY-11] By key id; keys without calls are missing. */
-export async function countCalls(db: Queryable, keyIds: string[], plan: CountPlan): Promise<Map<string, number>> {
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/**
+ * [KEY-11] The calls since a time, by key id; keys without calls are missing. Counts the log's rows up to the next full
+ * minute, then the counts per minute up to the next full hour, then the counts per hour.
+ */
+export async function countCalls(db: Queryable, keyIds: string[], since: Date): Promise<Map<string, number>> {
+  const minutesFrom = (Math.floor(since.getTime() / MINUTE_MS) + 1) * MINUTE_MS;
+  const hoursFrom = Math.ceil(minutesFrom / HOUR_MS) * HOUR_MS;
   const counted = await db.query({
     name: "count_calls",
     text: `select key_id as "keyId", sum(calls)::bigint as calls
@@ -159,7 +158,7 @@ export async function countCalls(db: Queryable, keyIds: string[], plan: CountPla
              group by key_id
            ) as part
            group by key_id`,
-    values: [keyIds, plan.logAfter, plan.minutesFrom, plan.hoursFrom],
+    values: [keyIds, since, new Date(minutesFrom), new Date(hoursFrom)],
   });
   return new Map(counted.rows.map((row) => [row.keyId, row.calls]));
 }

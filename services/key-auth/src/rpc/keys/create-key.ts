@@ -37,5 +37,5 @@ export const createKey: Handler<Context, typeof KeyService.method.createKey> = a
     return after;
   });
   call.responseHeader.set("cache-control", "no-store");
-  return { key: keyMessage(row, { callsLast24h: 0, available: new Set(row.tools) }, context.now()), secret };
+  return { key: keyMessage(row, { callsLast24h: new Map(), available: new Set(row.tools) }, context.now()), secret };
 };

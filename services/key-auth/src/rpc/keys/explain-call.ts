@@ -1,4 +1,5 @@
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { parseIp } from "@toolgate/ip-address/ip-address";
 import { type Network, parseNetwork } from "@toolgate/ip-address/network";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
@@ -14,7 +15,7 @@ export const explainCall: Handler<Context, typeof KeyService.method.explainCall>
   const { workspaceId } = principalOf(call);
   const { tool, clientIp } = request;
   if (tool === "" || tool.length > MAX_TOOL_CHARACTERS) throw invalid("tool", `1 to ${MAX_TOOL_CHARACTERS} characters`);
-  if (clientIp !== "" && !isAddress(clientIp)) throw invalid("client_ip", "must be an IPv4 or IPv6 address");
+  if (clientIp !== "" && !parseIp(clientIp)) throw invalid("client_ip", "must be an IPv4 or IPv6 address");
   const key = await findKey(context.pool, workspaceId, request.keyId);
   if (!key) throw noSuchKey();
   const now = context.now();
@@ -34,7 +35,3 @@ export const explainCall: Handler<Context, typeof KeyService.method.explainCall>
     now,
   });
 };
-
-function isAddress(text: string): boolean {
-  return !text.includes("/") && !("fault" in parseNetwork(text));
-}

@@ -4,10 +4,11 @@ import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { findKey } from "../../store/keys.ts";
 import { noSuchKey } from "../errors.ts";
-import { keyMessageOf } from "./key-message.ts";
+import { keyMessage, readFacts } from "./key-message.ts";
 
 export const getKey: Handler<Context, typeof KeyService.method.getKey> = async (context, { keyId }, call) => {
-  const row = await findKey(context.pool, principalOf(call).workspaceId, keyId);
+  const { workspaceId } = principalOf(call);
+  const row = await findKey(context.pool, workspaceId, keyId);
   if (!row) throw noSuchKey();
-  return { key: await keyMessageOf(context, row) };
+  return { key: keyMessage(row, await readFacts(context, workspaceId, [row]), context.now()) };
 };

@@ -2,14 +2,15 @@ import { create } from "@bufbuild/protobuf";
 import { type Key, KeySchema, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { timestampOf } from "@toolgate/service-host/time";
 import type { Context } from "../../context.ts";
-import { countPlan } from "../../domain/call-buckets.ts";
 import { type KeyStatus as Status, statusOf } from "../../domain/key.ts";
 import type { KeyRow } from "../../store/keys.ts";
 import { countCalls } from "../../store/usage.ts";
 
+/** What messages of keys show besides the rows. */
 interface KeyFacts {
-  callsLast24h: number;
-  /** The key's tools that it can call; undefined when tool-runner was not asked or did not respond. */
+  /** By key id; keys without calls are missing. */
+  callsLast24h: ReadonlyMap<string, number>;
+  /** The tools that keys can call; undefined when tool-runner was not asked or did not respond. */
   available: ReadonlySet<string> | undefined;
 }
 
@@ -21,38 +22,24 @@ const STATUS: Record<Status, KeyStatus> = {
   expired: KeyStatus.EXPIRED,
 };
 
-/** What messages of keys of one workspace show besides the rows; one call to tool-runner checks the tools of all of them. */
-async function readFacts(context: Context, workspaceId: string, rows: readonly KeyRow[]) {
+/**
+ * The facts of keys of one workspace; one call to tool-runner checks the tools of all of them. For the response to a change,
+ * they are read before it is made, because the response must not fail afterwards.
+ */
+export async function readFacts(context: Context, workspaceId: string, rows: readonly KeyRow[]): Promise<KeyFacts> {
   const names = [...new Set(rows.flatMap(({ tools }) => tools))];
   const [calls, available] = await Promise.all([
-    callsLast24h(
-      context,
-      rows.map(({ id }) => id),
-    ),
+    callsLast24h(context, rows),
     // While tool-runner is down, keys are still listed, with their status.
     context.tools.released(workspaceId, names).catch(() => undefined),
   ]);
-  return ({ id }: KeyRow): KeyFacts => ({ callsLast24h: calls.get(id) ?? 0, available });
+  return { callsLast24h: calls, available };
 }
 
-/** For the response to a change: read before the change is made, because the response must not fail afterwards. */
-export async function factsOf(context: Context, row: KeyRow): Promise<KeyFacts> {
-  return (await readFacts(context, row.workspaceId, [row]))(row);
-}
-
-export async function keyMessages(context: Context, workspaceId: string, rows: KeyRow[]): Promise<Key[]> {
-  const factsOfRow = await readFacts(context, workspaceId, rows);
-  const now = context.now();
-  return rows.map((row) => keyMessage(row, factsOfRow(row), now));
-}
-
-export async function keyMessageOf(context: Context, row: KeyRow): Promise<Key> {
-  return keyMessage(row, await factsOf(context, row), context.now());
-}
-
-/** [KEY-11] By key id; keys without calls are missing. */
-export function callsLast24h({ pool, now }: Context, keyIds: string[]): Promise<Map<string, number>> {
-  return countCalls(pool, keyIds, countPlan(new Date(now().getTime() - DAY_MS)));
+/** [KEY-11] */
+export function callsLast24h({ pool, now }: Context, rows: readonly KeyRow[]): Promise<Map<string, number>> {
+  const ids = rows.map(({ id }) => id);
+  return countCalls(pool, ids, new Date(now().getTime() - DAY_MS));
 }
 
 export function keyMessage(row: KeyRow, { callsLast24h, available }: KeyFacts, now: Date): Key {
@@ -60,7 +47,7 @@ export function keyMessage(row: KeyRow, { callsLast24h, available }: KeyFacts, n
   const message = create(KeySchema, { id, name, prefix, tools, limit, allowedNetworks, version, savedBy });
   message.status = STATUS[statusOf(row, now)];
   message.callsTotal = BigInt(row.callsTotal);
-  message.callsLast24h = BigInt(callsLast24h);
+  message.callsLast24h = BigInt(callsLast24h.get(id) ?? 0);
   message.createdAt = timestampOf(row.createdAt);
   // [MGMT-18] Shown in red.
   message.unavailableTools = available ? tools.filter((tool) => !available.has(tool)) : [];

@@ -8,19 +8,16 @@ import { findKey } from "../../store/keys.ts";
 import { listCalls, listCallsOfRequest } from "../../store/usage.ts";
 import { noSuchKey } from "../errors.ts";
 
-export const listKeyCalls: Handler<Context, typeof KeyService.method.listKeyCalls> = async (context, request, call) => {
-  const { keyId, requestId } = request;
+export const listKeyCalls: Handler<Context, typeof KeyService.method.listKeyCalls> = async (
+  { pool, now },
+  { keyId, requestId },
+  call,
+) => {
   const { workspaceId } = principalOf(call);
-  const since = logKeptSince(context.now().getTime());
+  const since = logKeptSince(now().getTime());
   const isAnyKey = keyId === "" && requestId !== "";
-  const calls = isAnyKey
-    ? await listCallsOfRequest(context.pool, { workspaceId, requestId, since })
-    : await listCalls(context.pool, await idOfKey(context, workspaceId, keyId), since, requestId);
+  if (!isAnyKey && !(await findKey(pool, workspaceId, keyId))) throw noSuchKey();
+  const ofRequest = { workspaceId, keyId: isAnyKey ? null : keyId, requestId, since };
+  const calls = await (requestId === "" ? listCalls(pool, keyId, since) : listCallsOfRequest(pool, ofRequest));
   return { calls: calls.map(({ at, ...rest }) => ({ ...rest, at: timestampOf(at) })) };
 };
-
-async function idOfKey({ pool }: Context, workspaceId: string, keyId: string): Promise<string> {
-  const key = await findKey(pool, workspaceId, keyId);
-  if (!key) throw noSuchKey();
-  return key.id;
-}

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { KeyOrder, type KeyService, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { isDataError } from "@toolgate/postgres/data-error";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
@@ -7,7 +8,7 @@ import type { Context } from "../../context.ts";
 import { MAX_NAME_CHARACTERS, type KeyStatus as Status } from "../../domain/key.ts";
 import { type KeyCursor, listKeys as listKeyRows, type KeyOrder as Order, toolsOfKeys } from "../../store/key-list.ts";
 import { invalid } from "../errors.ts";
-import { keyMessages } from "./key-message.ts";
+import { keyMessage, readFacts } from "./key-message.ts";
 
 const ORDERS: Record<KeyOrder, Order> = {
   [KeyOrder.UNSPECIFIED]: "newest",
@@ -43,11 +44,14 @@ export const listKeys: Handler<Context, typeof KeyService.method.listKeys> = asy
     limit: size + 1,
     after: cursorOf(request.pageToken, order),
     now: context.now(),
-  }).catch(refuseForgedCursor);
+  }).catch((error: unknown) => {
+    throw isDataError(error) ? notOfThisList() : error;
+  });
   const page = rows.slice(0, size);
   const last = rows.length > size ? page.at(-1) : undefined;
+  const facts = await readFacts(context, workspaceId, page);
   return {
-    keys: await keyMessages(context, workspaceId, page),
+    keys: page.map((row) => keyMessage(row, facts, context.now())),
     nextPageToken: last ? nextPageToken(last.cursor) : "",
   };
 };
@@ -59,7 +63,7 @@ async function unavailableTools({ pool, tools }: Context, workspaceId: string): 
   return listed.filter((name) => !released.has(name));
 }
 
-/** A name, a time or a count, depending on the order. `refuseForgedCursor` refuses what Postgres cannot read. */
+/** A name, a time or a count, depending on the order. What Postgres cannot read is refused, too. */
 const ANY_VALUE = /^[^\0]{0,400}$/s;
 
 const notOfThisList = () => new ConnectError("page_token: not a token of this list", Code.InvalidArgument);
@@ -68,10 +72,4 @@ function cursorOf(pageToken: string, order: Order): KeyCursor | undefined {
   const cursor = parsePageToken<KeyCursor>(pageToken, { order: CURSOR.name, value: ANY_VALUE, id: CURSOR.uuid });
   if (cursor && cursor.order !== order) throw notOfThisList();
   return cursor;
-}
-
-/** Postgres could not read a value of the token (class 22, data exception). */
-function refuseForgedCursor(error: { code?: unknown }): never {
-  if (typeof error.code === "string" && error.code.startsWith("22")) throw notOfThisList();
-  throw error;
 }

@@ -25,9 +25,9 @@ export const revokeKey: Handler<Context, typeof KeyService.method.revokeKey> = a
     return after;
   });
   await announceChange(context.epochs, epochScope(row.id));
-  const [calls, lastAcceptedAt] = await Promise.all([callsLast24h(context, [row.id]), lastAccepted(context, row)]);
+  const [calls, lastAcceptedAt] = await Promise.all([callsLast24h(context, [row]), lastAccepted(context, row)]);
   // Does not check the key's tools: a revocation must not depend on tool-runner.
-  const key = keyMessage(row, { callsLast24h: calls.get(row.id) ?? 0, available: undefined }, context.now());
+  const key = keyMessage(row, { callsLast24h: calls, available: undefined }, context.now());
   return lastAcceptedAt ? { key, lastAcceptedAt: timestampOf(lastAcceptedAt) } : { key };
 };
 

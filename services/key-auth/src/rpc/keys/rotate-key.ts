@@ -11,7 +11,7 @@ import { epochScope, overlapEnd } from "../../domain/key.ts";
 import { findKey, lockKey, replaceSecret } from "../../store/keys.ts";
 import { noSuchKey } from "../errors.ts";
 import { checkedOverlap } from "./check-fields.ts";
-import { factsOf, keyMessage } from "./key-message.ts";
+import { keyMessage, readFacts } from "./key-message.ts";
 import { auditKey } from "./record-change.ts";
 
 export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = async (context, request, call) => {
@@ -19,7 +19,7 @@ export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = a
   const overlapSeconds = checkedOverlap(request.overlapSeconds);
   const known = await findKey(context.pool, principal.workspaceId, request.keyId);
   if (!known) throw noSuchKey();
-  const facts = await factsOf(context, known);
+  const facts = await readFacts(context, principal.workspaceId, [known]);
   await assertAnnounceable(context.epochs, epochScope(known.id));
   const secret = generateSecret();
   const row = await inTransaction(context.pool, async (client) => {

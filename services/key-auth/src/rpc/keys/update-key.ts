@@ -10,7 +10,7 @@ import { epochScope } from "../../domain/key.ts";
 import { type EditableFields, findKey, lockKey, updateKey as updateKeyRow } from "../../store/keys.ts";
 import { noSuchKey } from "../errors.ts";
 import { checkedExpiry, checkedLimit, checkedName, checkedNetworks, checkedTools } from "./check-fields.ts";
-import { factsOf, keyMessage } from "./key-message.ts";
+import { keyMessage, readFacts } from "./key-message.ts";
 import { auditKey } from "./record-change.ts";
 
 export const updateKey: Handler<Context, typeof KeyService.method.updateKey> = async (context, request, call) => {
@@ -28,7 +28,7 @@ export const updateKey: Handler<Context, typeof KeyService.method.updateKey> = a
       tools: await checkedTools(request.tools.names, known.tools, workspaceId, context.tools),
     }),
   };
-  const facts = await factsOf(context, { ...known, ...fields });
+  const facts = await readFacts(context, workspaceId, [{ ...known, ...fields }]);
   const row = await inTransaction(context.pool, async (client) => {
     const before = await lockKey(client, workspaceId, request.keyId);
     if (!before) throw noSuchKey();
