@@ -1,4 +1,3 @@
-import type { Bus } from "@toolgate/event-bus/connect";
 import type { ChatEvents } from "@toolgate/gen/toolgate/chat/v1/chat_events_pb";
 import type { ChatEvent } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { chatEventGaps } from "@toolgate/telemetry/instruments";
@@ -8,7 +7,7 @@ const MAX_WAITING_BYTES = 256 * 1024;
 
 /**
  * How long a stream may hear nothing until it reads what it may have missed, given the number of reads since it last received
- * an event: a message or its publisher may be lost.
+ * an event: a message or its publisher may be lost, or NATS be down.
  */
 export function silenceMs(reads: number): number {
   return Math.min(2_000 * 2 ** reads, 10_000);
@@ -19,7 +18,6 @@ export class LiveReader {
   /** The stream has all events up to this id. */
   #after = 0n;
   readonly #signal: AbortSignal;
-  readonly #bus: Pick<Bus, "isConnected">;
   readonly #silenceMs: typeof silenceMs;
   #wake: (() => void) | undefined;
   #waiting: ChatEvents[] = [];
@@ -27,10 +25,9 @@ export class LiveReader {
   #mustRead = false;
   #silentReads = 0;
 
-  /** `signal` ends its waits. While `bus` is not connected, all of them are as short as the first one. */
-  constructor(signal: AbortSignal, bus: Pick<Bus, "isConnected">, silence = silenceMs) {
+  /** `signal` ends its waits. */
+  constructor(signal: AbortSignal, silence = silenceMs) {
     this.#signal = signal;
-    this.#bus = bus;
     this.#silenceMs = silence;
     signal.addEventListener("abort", () => this.#wake?.());
   }
@@ -50,8 +47,7 @@ export class LiveReader {
    * the signal's reason.
    */
   async next(turn: string): Promise<ChatEvent[] | undefined> {
-    const reads = this.#bus.isConnected() ? this.#silentReads : 0;
-    const silence = setTimeout(() => this.#endSilence(), this.#silenceMs(reads));
+    const silence = setTimeout(() => this.#endSilence(), this.#silenceMs(this.#silentReads));
     try {
       for (;;) {
         this.#signal.throwIfAborted();

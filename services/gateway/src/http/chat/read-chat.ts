@@ -37,7 +37,7 @@ export async function* readChat(
 ): AsyncGenerator<Part> {
   const read = <T>(call: (options: CallOptions) => Promise<T>) =>
     repeated(async () => call({ headers: await headers(), signal }), { raw });
-  const reader = new LiveReader(signal, bus);
+  const reader = new LiveReader(signal);
   const onError = (error: unknown) => log.error({ err: error }, "published events of a chat could not be read");
   using following = followChat(bus, { workspaceId, chatId }, (...published) => reader.receive(...published), onError);
   // So that all that is committed after the first read is heard.
