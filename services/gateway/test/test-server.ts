@@ -1,7 +1,9 @@
 import { createRouterTransport, type Transport } from "@connectrpc/connect";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createLogger } from "@toolgate/service-host/process/logger";
+import { hotCallOf } from "@toolgate/service-host/rpc/peers";
 import type { CallContext } from "../src/context.ts";
+import { ANSWER_LIMITS } from "../src/domain/chat/open-answers.ts";
 import { createHttpServer, type HttpServerOptions } from "../src/http/server.ts";
 import { createGatewaySlots } from "../src/http/slots.ts";
 
@@ -18,6 +20,7 @@ export function testServer({
   transports?: Record<string, Transport>;
 }) {
   const noRpcs = createRouterTransport(() => {});
+  const transport = (name: string) => transports[name] ?? noRpcs;
   const log = createLogger({ service: "gateway", level: "silent" });
   return createHttpServer({
     calls: {
@@ -29,7 +32,12 @@ export function testServer({
       now: Date.now,
       ...calls,
     },
-    peers: { transport: (name) => transports[name] ?? noRpcs },
+    peers: {
+      transport,
+      call: (method) => async (request) =>
+        (await transport(hotCallOf(method).service).unary(method, undefined, undefined, undefined, request)).message,
+    },
+    answerLimits: ANSWER_LIMITS,
     trustedProxies: [],
     receiveHook: notExpected,
     publicUrl: "",

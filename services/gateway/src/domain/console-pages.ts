@@ -1,9 +1,4 @@
-import type { MemberRole } from "@toolgate/service-host/principal";
-
-interface Membership {
-  workspace: string;
-  role: MemberRole | undefined;
-}
+import { type Membership, Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 
 /** Pages that every member may see; all others need the role Manager or Admin. */
 const FOR_MEMBERS = /^\/manage\/(?:(?:tools|assistants)(?:\/.*)?|chats|account)?$/;
@@ -15,7 +10,7 @@ const FOR_MEMBERS = /^\/manage\/(?:(?:tools|assistants)(?:\/.*)?|chats|account)?
 export function pageAccess(target: string, memberships: readonly Membership[]): boolean {
   const { pathname, searchParams } = new URL(target, "http://page");
   const code = searchParams.get("workspace");
-  const membership = code === null ? memberships[0] : memberships.find(({ workspace }) => workspace === code);
-  if (!membership?.role) return false;
-  return membership.role !== "member" || FOR_MEMBERS.test(pathname);
+  const { role } = memberships.find(({ workspace }) => code === null || workspace === code) ?? {};
+  if (role === Role.MEMBER) return FOR_MEMBERS.test(pathname);
+  return role === Role.MANAGER || role === Role.ADMIN;
 }

@@ -65,7 +65,7 @@ interface LoginHeaders {
   [CSRF_HEADER]?: string | string[] | undefined;
 }
 
-export type Login = { kind: "token"; token: string } | { kind: "none" } | { kind: "without-csrf-token" };
+export type Login = { kind: "token" | "without-csrf-token"; token: string } | { kind: "none" };
 
 /**
  * The credential of a request. A program sends a bearer token deliberately, but a browser adds a cookie to any request, so a
@@ -79,7 +79,8 @@ export function loginOf(headers: LoginHeaders, secure: boolean): Login {
   }
   const token = cookieToken(headers.cookie, secure);
   if (token === undefined) return { kind: "none" };
-  return equal(String(csrfToken ?? ""), csrfTokenOf(token)) ? { kind: "token", token } : { kind: "without-csrf-token" };
+  const isProven = equal(String(csrfToken ?? ""), csrfTokenOf(token));
+  return { kind: isProven ? "token" : "without-csrf-token", token };
 }
 
 function equal(one: string, other: string): boolean {

@@ -8,13 +8,7 @@ import type { CallContext } from "../context.ts";
 import { tagMatches } from "../domain/entity-tag.ts";
 import { ERROR_CODE_HEADER } from "../domain/error-codes.ts";
 import { apiKeyOf } from "../domain/request-headers.ts";
-import {
-  type ApiResponse,
-  LIMIT_FIELDS,
-  METHOD_NOT_ALLOWED,
-  rateLimitFields,
-  UNAUTHENTICATED,
-} from "../domain/responses.ts";
+import { type ApiResponse, LIMIT_FIELDS, rateLimitFields, UNAUTHENTICATED } from "../domain/responses.ts";
 
 /** For a request that is not a call. */
 const UNCOUNTED = { tool: "", count: false };
@@ -60,22 +54,13 @@ export async function keyOf(
   return key;
 }
 
-/**
- * [ERR-13] [ERR-14] A 405 says nothing about the key or the tool. With a valid key it has the limit's headers and is
- * not counted.
- */
-export async function rejectMethod(
-  context: CallContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  allow: string,
-): Promise<FastifyReply> {
+/** [ERR-13] [ERR-14] A 405 says nothing about the key. With a valid one it has the limit's headers; it is not counted. */
+export async function showLimit(context: CallContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const key = await verifyKey(context, request, UNCOUNTED).catch((error: unknown) => {
     context.log.warn({ err: error }, "key not looked up");
     return undefined;
   });
   if (key) setLimitHeaders(reply, key, context.now());
-  return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
 }
 
 /**

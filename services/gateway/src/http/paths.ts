@@ -1,4 +1,6 @@
 import { EVENT_TYPES_PATH } from "@toolgate/event-schemas/catalogue";
+import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
+import { type ApiResponse, METHOD_NOT_ALLOWED, NOT_FOUND } from "../domain/responses.ts";
 
 export const TOOLS_PATH = "/api/v1/tools/";
 export const HOOKS_PATH = "/api/v1/hooks/";
@@ -48,6 +50,13 @@ export function allowedMethod(url: string): "GET" | "POST" | undefined {
   if (Object.hasOwn(CHAT_PATHS, path)) return CHAT_PATHS[path as ChatPath];
   if (Object.hasOwn(CHAT_FILES, path)) return "GET";
   return path === OPENAPI_PATH || path === DECLARATIONS_PATH ? "GET" : undefined;
+}
+
+/** [ERR-13] [ERR-14] The response to a request that no route takes: its path is unknown, or has only another method. */
+export function unroutedResponse(url: string): ApiResponse {
+  const allow = allowedMethod(url);
+  if (!allow) return NOT_FOUND;
+  return { ...(isChatTarget(url) ? CHAT_METHOD_NOT_ALLOWED : METHOD_NOT_ALLOWED), headers: { Allow: allow } };
 }
 
 function pathOf(url: string): string {

@@ -1,15 +1,15 @@
 import { createClient } from "@connectrpc/connect";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Logger } from "@toolgate/service-host/process/logger";
 import type { Peers } from "@toolgate/service-host/rpc/peers";
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { CallContext, Context } from "../context.ts";
 import { routableTarget } from "../domain/addresses.ts";
-import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
 import type { AnswerLimits } from "../domain/chat/open-answers.ts";
-import { BAD_REQUEST, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND } from "../domain/responses.ts";
+import { BAD_REQUEST, INTERNAL_ERROR } from "../domain/responses.ts";
 import { createAllowedOrigins } from "./chat/allowed-origins.ts";
 import { browserFileRoutes } from "./chat/browser-files.ts";
 import { chatRoutes } from "./chat/chat-routes.ts";
@@ -18,11 +18,11 @@ import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import { hookRoutes, type ReceiveHook } from "./hooks/hook-routes.ts";
-import { rejectMethod, sendResponse } from "./key-api.ts";
+import { sendResponse, showLimit } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { replaceNodeDefaults } from "./node-http.ts";
-import { allowedMethod, isChatTarget, isHookTarget } from "./paths.ts";
+import { isChatTarget, isHookTarget, unroutedResponse } from "./paths.ts";
 import { addProblemDetails } from "./problem-details.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
@@ -42,12 +42,12 @@ export interface HttpServerOptions {
   calls: CallContext;
   receiveHook: ReceiveHook;
   /** The other services' RPCs, without the hot calls of tools, which are in `calls`. */
-  peers: Pick<Peers, "transport"> & Partial<Pick<Peers, "call">>;
+  peers: Peers;
   publicUrl: string;
   trustedProxies: string[];
   /** A request that is not complete after this time is cut. */
   requestTimeoutMs: number;
-  answerLimits?: AnswerLimits;
+  answerLimits: AnswerLimits;
   /** Publishes the events of chats. */
   bus: Bus;
   log: Logger;
@@ -58,10 +58,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const { calls, peers, trustedProxies, requestTimeoutMs, log } = options;
   const context: Context = {
     ...calls,
-    descriptions: createDescriptionCache(createClient(ToolService, peers.transport("tool-runner")), calls.now),
+    descriptions: createDescriptionCache(createClient(ToolService, peers.transport("tool-runner"))),
     publicUrl: options.publicUrl,
   };
-  const origins = createAllowedOrigins(createClient(ChatService, peers.transport("chat")));
+  const chat = createClient(ChatService, peers.transport("chat"));
+  const sessions = createClient(SessionService, peers.transport("key-auth"));
+  const origins = createAllowedOrigins(chat);
   const isTrusted = trustedBy(trustedProxies);
   const app = fastify({
     logger: false,
@@ -92,14 +94,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addProblemDetails(app);
 
   const rejectUnrouted = async (request: FastifyRequest, reply: FastifyReply) => {
-    // Either the path is unknown, or it has only one method and the request used another.
     const url = request.raw.url ?? "";
-    const allow = allowedMethod(url);
-    if (!allow) return sendResponse(reply, NOT_FOUND);
-    if (isChatTarget(url)) return sendResponse(reply.header("allow", allow), CHAT_METHOD_NOT_ALLOWED);
-    // [IN-15] Hooks have nothing to do with keys.
-    if (isHookTarget(url)) return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
-    return rejectMethod(context, request, reply, allow);
+    const response = unroutedResponse(url);
+    // [IN-15] Hooks and chats have nothing to do with keys.
+    if (response.status === 405 && !isChatTarget(url) && !isHookTarget(url)) await showLimit(context, request, reply);
+    return sendResponse(reply, response);
   };
   app.setNotFoundHandler(rejectUnrouted);
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -116,14 +115,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(descriptionRoutes(context));
   await app.register(mcpRoutes(context, origins));
   await app.register(eventTypeRoutes(context));
-  await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
+  await app.register(sessionRoutes({ sessions, log, now: calls.now }));
   await app.register(browserFileRoutes);
-  await app.register(consoleRoutes(peers.transport("key-auth")));
+  await app.register(consoleRoutes(sessions));
   await app.register(docsRoutes);
   const { answerLimits, bus } = options;
-  const { call } = peers;
-  const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), call };
-  await app.register(chatRoutes({ ...chatPeers, origins, answerLimits, uploads: calls.slots.uploads, bus, log }));
-  await app.register(managementRoutes(peers, calls.slots.management, log));
+  const { uploads, management } = calls.slots;
+  await app.register(chatRoutes({ peers, chat, sessions, origins, answerLimits, uploads, bus, log }));
+  await app.register(managementRoutes({ peers, sessions, slots: management, log }));
   return app;
 }

@@ -3,17 +3,8 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { newRequestId } from "@toolgate/telemetry/request-id";
 import { routableTarget } from "../domain/addresses.ts";
-import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
-import {
-  type ApiResponse,
-  BAD_REQUEST,
-  HEADERS_TOO_LARGE,
-  HTTP_1_ONLY,
-  METHOD_NOT_ALLOWED,
-  NOT_FOUND,
-  REQUEST_TIMEOUT,
-} from "../domain/responses.ts";
-import { allowedMethod, isChatTarget } from "./paths.ts";
+import { type ApiResponse, BAD_REQUEST, HEADERS_TOO_LARGE, HTTP_1_ONLY, REQUEST_TIMEOUT } from "../domain/responses.ts";
+import { unroutedResponse } from "./paths.ts";
 
 /** The HTTP parser's error, with the bytes that it could not parse and its position in them. */
 type ServerError = Error & { code?: string; rawPacket?: unknown; bytesParsed?: number };
@@ -37,7 +28,7 @@ export function rejectUnparsable(error: ServerError, socket: Socket): void {
 /** [ERR-13] [ERR-14] CONNECT is refused like any other method that a path does not take. */
 export function rejectConnect(request: IncomingMessage, socket: Duplex): void {
   socket.on("error", () => {});
-  respondAndClose(socket, responseToMethod(request.url ?? ""));
+  respondAndClose(socket, unroutedResponse(routableTarget(request.url ?? "")));
 }
 
 function respondAndClose(socket: Duplex, { status, code, body, headers = {} }: ApiResponse): void {
@@ -62,12 +53,5 @@ function unknownMethod({ rawPacket, bytesParsed = 0 }: ServerError): ApiResponse
   const start = rawPacket.lastIndexOf("\n", Math.max(0, bytesParsed - 1)) + 1;
   const line = rawPacket.toString("latin1", start, start + MAX_REQUEST_LINE_BYTES);
   const target = REQUEST_LINE.exec(line)?.[1];
-  return target === undefined ? BAD_REQUEST : responseToMethod(target);
-}
-
-function responseToMethod(target: string): ApiResponse {
-  const local = routableTarget(target);
-  const allow = allowedMethod(local);
-  if (!allow) return NOT_FOUND;
-  return { ...(isChatTarget(local) ? CHAT_METHOD_NOT_ALLOWED : METHOD_NOT_ALLOWED), headers: { Allow: allow } };
+  return target === undefined ? BAD_REQUEST : unroutedResponse(routableTarget(target));
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { OpenAnswers } from "./open-answers.ts";
+import { ANSWER_LIMITS, OpenAnswers } from "./open-answers.ts";
 
 test("[CHAT] a user has 20 answers, a workspace 2,000, and one that ends twice frees one place", () => {
-  const answers = new OpenAnswers();
+  const answers = new OpenAnswers(ANSWER_LIMITS);
   const open = Array.from({ length: 20 }, () => answers.open("ann", "acme"));
   expect(open).not.toContain(undefined);
   expect(answers.open("ann", "other")).toBeUndefined();

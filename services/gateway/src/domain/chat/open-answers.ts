@@ -1,3 +1,5 @@
+import { Counts } from "@toolgate/slots/counts";
+
 /** Open streams and waiting messages on one gateway: each is a connection, and some memory. */
 export interface AnswerLimits {
   perUser: number;
@@ -8,33 +10,23 @@ export const ANSWER_LIMITS: AnswerLimits = { perUser: 20, perWorkspace: 2_000 };
 
 /** Counts the answers that users wait for. Without a limit one user could open all the connections that a gateway takes. */
 export class OpenAnswers {
-  readonly #open = new Map<string, number>();
+  readonly #open = new Counts();
   readonly #limits: AnswerLimits;
 
-  constructor(limits = ANSWER_LIMITS) {
+  constructor(limits: AnswerLimits) {
     this.#limits = limits;
   }
 
   /** Dispose the result when the answer has ended. Undefined: the user or the workspace has too many. */
   open(userId: string, workspaceId: string): Disposable | undefined {
-    const names = [`user ${userId}`, `workspace ${workspaceId}`] as const;
+    const [user, workspace] = [`user ${userId}`, `workspace ${workspaceId}`];
     const { perUser, perWorkspace } = this.#limits;
-    if (this.#of(names[0]) >= perUser || this.#of(names[1]) >= perWorkspace) return undefined;
-    for (const name of names) this.#open.set(name, this.#of(name) + 1);
-    let hasEnded = false;
-    return {
-      [Symbol.dispose]: () => {
-        if (hasEnded) return;
-        hasEnded = true;
-        for (const name of names) {
-          if (this.#of(name) > 1) this.#open.set(name, this.#of(name) - 1);
-          else this.#open.delete(name);
-        }
-      },
-    };
-  }
-
-  #of(name: string): number {
-    return this.#open.get(name) ?? 0;
+    if (this.#open.of(user) >= perUser || this.#open.of(workspace) >= perWorkspace) return undefined;
+    const answer = new DisposableStack();
+    for (const name of [user, workspace]) {
+      this.#open.add(name, 1);
+      answer.defer(() => this.#open.add(name, -1));
+    }
+    return answer;
   }
 }

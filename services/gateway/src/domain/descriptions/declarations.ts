@@ -1,6 +1,5 @@
 import { describedTool } from "@toolgate/api-examples/described-tool";
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { sorted } from "./openapi.ts";
 import { comment, memberName, schemaType } from "./schema-type.ts";
 
 const HEAD = `/** The tools that this API key may call: POST /api/v1/tools/{tool} with the body {"args": …}. */
@@ -38,7 +37,7 @@ export interface Failure {
 
 /** A TypeScript declaration file of the tools in the OpenAPI description. */
 export function toolDeclarations(tools: readonly ToolDescription[]): string {
-  const members = sorted(tools).map((tool) => {
+  const members = tools.map((tool) => {
     const { name, description, effect, args, result } = describedTool(tool, () => "#");
     return `${comment(`${description}\n${effect}`, "  ")}  ${memberName(name)}: {
     args: ${schemaType(args, "    ")};

@@ -16,7 +16,7 @@ Keep keys on servers: the API sends no CORS headers.`;
 
 /** [OAPI-3] [OAPI-4] The OpenAPI description of the tools of one key, without the address of the server. */
 export function openApiDocument(tools: readonly ToolDescription[], about?: ApiDescription): JsonObject {
-  const described = sorted(tools).map((tool) => describedTool(tool, pointerTo));
+  const described = tools.map((tool) => describedTool(tool, pointerTo));
   const schemas = described.flatMap(({ name, args, result, definitions }): [string, unknown][] => [
     [`${name}.args`, args],
     [`${name}.result`, result],
@@ -64,11 +64,6 @@ function present(members: Record<string, string | undefined>): JsonObject {
 export function withServer(document: Buffer, baseUrl: string): Buffer {
   const head = `{"servers":${JSON.stringify([{ url: baseUrl }])},`;
   return Buffer.concat([Buffer.from(head), document.subarray("{".length)]);
-}
-
-/** Sorted by name, so that the same tools always give the same bytes. */
-export function sorted(tools: readonly ToolDescription[]): ToolDescription[] {
-  return [...tools].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** Tool names contain no dot, so these names cannot collide with others. */

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { cookieToken } from "../../domain/session-cookie.ts";
-import { isSecure, loginOfRequest } from "../sessions/login-of-request.ts";
+import { loginOfRequest } from "../sessions/login-of-request.ts";
 
 export interface ChatLogin {
   token: string;
@@ -11,12 +10,10 @@ export interface ChatLogin {
 /** [CHAT-34] The login of a request; a token in the header decides, whatever the cookie is. */
 export function chatLogin(request: FastifyRequest, { changesState }: { changesState: boolean }): ChatLogin | undefined {
   const login = loginOfRequest(request);
-  if (login.kind === "token") return { token: login.token, isProven: true };
   if (login.kind === "none") return undefined;
-  const token = cookieToken(request.headers.cookie, isSecure(request)) ?? "";
   // A form of another site can make a POST, and no EventSource can send a CSRF token.
-  const isProven = request.method === "GET" && (!changesState || isOfOwnScript(request));
-  return { token, isProven };
+  const mayBeWithout = request.method === "GET" && (!changesState || isOfOwnScript(request));
+  return { token: login.token, isProven: login.kind === "token" || mayBeWithout };
 }
 
 /** A link that somebody is led to click is of the same origin too, but a navigation. */

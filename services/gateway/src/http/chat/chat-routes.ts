@@ -1,17 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import { createClient, type Transport } from "@connectrpc/connect";
-import type { Bus } from "@toolgate/event-bus/connect";
-import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { AuthorizeRequestSchema, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
-import type { Logger } from "@toolgate/service-host/process/logger";
 import type { Peers } from "@toolgate/service-host/rpc/peers";
-import type { Slots } from "@toolgate/slots/slots";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CHAT_INTERNAL, invalidChatRequest } from "../../domain/chat/chat-responses.ts";
 import { type AnswerLimits, OpenAnswers } from "../../domain/chat/open-answers.ts";
 import { sendResponse } from "../key-api.ts";
 import { CHAT_PATHS, type ChatPath } from "../paths.ts";
-import type { AllowedOrigins } from "./allowed-origins.ts";
 import { resetChat, stopTurn } from "./change-chat.ts";
 import type { ChatContext } from "./context.ts";
 import { preflight } from "./cors.ts";
@@ -39,34 +33,21 @@ const HANDLERS: Readonly<Record<ChatPath, ChatHandler>> = {
   "/chat/stop": stopTurn,
 };
 
-interface ChatOptions {
-  chat: Transport;
-  keyAuth: Transport;
-  /** Absent: hot calls are calls over `keyAuth`. */
-  call: Peers["call"] | undefined;
-  origins: AllowedOrigins;
-  answerLimits: AnswerLimits | undefined;
-  uploads: Slots;
-  bus: Bus;
-  log: Logger;
+interface ChatOptions extends Pick<ChatContext, "chat" | "sessions" | "origins" | "uploads" | "bus" | "log"> {
+  peers: Peers;
+  answerLimits: AnswerLimits;
 }
 
 /** Chats of users with assistants: JSON, forms and server-sent events, translated into the RPCs of chat. */
-export function chatRoutes({ chat, keyAuth, origins, call, answerLimits, uploads, bus, log }: ChatOptions) {
-  const client = createClient(ChatService, chat);
-  const sessions = createClient(SessionService, keyAuth);
-  const authorize = call?.(SessionService.method.authorize) ?? sessions.authorize;
+export function chatRoutes({ peers, answerLimits, ...shared }: ChatOptions) {
+  const { log } = shared;
+  const authorize = peers.call(SessionService.method.authorize);
   const streams = new OpenStreams();
   const context: ChatContext = {
-    chat: client,
-    sessions,
+    ...shared,
     authorize: (question) => authorize(create(AuthorizeRequestSchema, question)),
-    origins,
     streams,
     answers: new OpenAnswers(answerLimits),
-    uploads,
-    bus,
-    log,
   };
   return async (app: FastifyInstance): Promise<void> => {
     app.decorateRequest("bodyType", "");

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CHAT_METHOD_NOT_ALLOWED } from "../../domain/chat/chat-responses.ts";
 import { sendResponse } from "../key-api.ts";
-import { allowedMethod } from "../paths.ts";
+import { allowedMethod, unroutedResponse } from "../paths.ts";
 import type { ChatContext } from "./context.ts";
 
 const HEADERS = "authorization, content-type, idempotency-key, last-event-id";
@@ -30,12 +29,12 @@ export async function preflight(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const method = allowedMethod(request.raw.url ?? "") ?? "";
+  const url = request.raw.url ?? "";
   const isPreflight = request.headers["access-control-request-method"] !== undefined;
   if (!isPreflight || !(await allowOrigin(context, request, reply, "")))
-    return sendResponse(reply.header("allow", method), CHAT_METHOD_NOT_ALLOWED);
+    return sendResponse(reply, unroutedResponse(url));
   reply.headers({
-    "access-control-allow-methods": method,
+    "access-control-allow-methods": allowedMethod(url),
     "access-control-allow-headers": HEADERS,
     "access-control-max-age": MAX_AGE_SECONDS,
   });

@@ -1,13 +1,13 @@
 import { fileURLToPath } from "node:url";
-import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
-import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { type Client, Code, ConnectError } from "@connectrpc/connect";
+import type { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { pageAccess } from "../../domain/console-pages.ts";
 import { NOT_FOUND } from "../../domain/responses.ts";
 import { cookieToken } from "../../domain/session-cookie.ts";
 import { sendResponse } from "../key-api.ts";
 import { CONSOLE_PATH } from "../paths.ts";
-import { isSecure, memberRoleOf } from "../sessions/login-of-request.ts";
+import { isSecure } from "../sessions/login-of-request.ts";
 import { whenClosed } from "../slots.ts";
 import { readStaticFiles, sendFile } from "../static-files.ts";
 
@@ -37,9 +37,7 @@ const HEADERS = {
 };
 
 /** [MGMT-1] [WMGMT-1] The console's pages, all of which are one document, and its files, whose names have their hash. */
-export function consoleRoutes(keyAuth: Transport) {
-  const sessions = createClient(SessionService, keyAuth);
-
+export function consoleRoutes(sessions: Client<typeof SessionService>) {
   /** The status of a page for this user; undefined sends them to the login. */
   async function statusOf(request: FastifyRequest, reply: FastifyReply): Promise<200 | 403 | undefined> {
     const token = cookieToken(request.headers.cookie, isSecure(request));
@@ -47,8 +45,7 @@ export function consoleRoutes(keyAuth: Transport) {
     try {
       const options = { signal: whenClosed(reply.raw), timeoutMs: TIMEOUT_MS };
       const { memberships } = await sessions.getSession({ token }, options);
-      const roles = memberships.map(({ workspace, role }) => ({ workspace, role: memberRoleOf(role) }));
-      return pageAccess(request.url, roles) ? 200 : 403;
+      return pageAccess(request.url, memberships) ? 200 : 403;
     } catch (error) {
       if (ConnectError.from(error).code === Code.Unauthenticated) return undefined;
       throw error;

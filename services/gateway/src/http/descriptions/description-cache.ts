@@ -6,31 +6,25 @@ import { cacheLookups } from "@toolgate/telemetry/instruments";
 import { LRUCache } from "lru-cache";
 import { entityTag } from "../../domain/entity-tag.ts";
 
-export interface CachedDescription {
+interface Description {
   body: Buffer;
   tag: string;
 }
 
+/** Too large: the tools of a key have more to describe than one document may. */
+type Made = Description | "too large";
+
 /** How a document is written, from what tool-runner tells about the tools of a key. */
 export type WriteDescription = (described: DescribeToolsResponse) => string;
-
-/** The tools of a key have more to describe than one document may. */
-export class DescriptionTooLarge extends Error {}
 
 /**
  * Makes documents for keys, and caches them until the workspace or the key's list of tools changes. Simultaneous requests for
  * the same document share the work. Without the workspace's epoch nothing is cached.
+ *
+ * `variant`: what the document depends on in addition to the key. Never a value that callers choose, or they could
+ * fill the cache. The verdict must list the key's tools.
  */
-export interface DescriptionCache {
-  /**
-   * `variant`: what the document depends on in addition to the key. Never a value that callers choose, or they could
-   * fill the cache. The verdict must list the key's tools. Fails with `DescriptionTooLarge`.
-   */
-  get(key: KeyVerdict, variant: string, write: WriteDescription): Promise<CachedDescription>;
-}
-
-/** What is known about a document. Also that there is none, or each request would read all its tools again. */
-type Made = CachedDescription | "too large";
+export type DescriptionCache = (key: KeyVerdict, variant: string, write: WriteDescription) => Promise<Made>;
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -41,25 +35,16 @@ const RELOAD_AFTER_MS = 30_000;
 /** The epoch in a verdict when it could not be read. */
 const UNKNOWN_EPOCH = 0n;
 
-export function createDescriptionCache(tools: Client<typeof ToolService>, now: () => number): DescriptionCache {
+export function createDescriptionCache(tools: Client<typeof ToolService>): DescriptionCache {
   const cache = new LRUCache<string, Made, () => Promise<Made>>({
     maxSize: MAX_BYTES,
+    // Also that a document is too large is kept, or each request would read all its tools again.
     sizeCalculation: (made) => (made === "too large" ? 1 : made.body.byteLength + 1),
     ttl: RELOAD_AFTER_MS,
-    ttlResolution: 0,
-    perf: { now },
     fetchMethod: (_name, _stale, { context: make }) => make(),
     // A document that is evicted while it is being made still reaches the requests that wait for it.
     ignoreFetchAbort: true,
   });
-  async function find(key: KeyVerdict, variant: string, write: WriteDescription): Promise<Made> {
-    const make = () => build(key, write);
-    if (key.workspaceEpoch === UNKNOWN_EPOCH) return make();
-    const name = nameOf(key, variant);
-    const cached = cache.get(name);
-    cacheLookups.add(1, { cache: "descriptions", result: cached ? "hit" : "miss" });
-    return cached ?? cache.forceFetch(name, { context: make });
-  }
   async function build(key: KeyVerdict, write: WriteDescription): Promise<Made> {
     const { workspaceId, workspaceEpoch, tools: names, grant } = key;
     try {
@@ -75,12 +60,13 @@ export function createDescriptionCache(tools: Client<typeof ToolService>, now: (
     }
     return "too large";
   }
-  return {
-    async get(key, variant, write) {
-      const made = await find(key, variant, write);
-      if (made === "too large") throw new DescriptionTooLarge();
-      return made;
-    },
+  return async (key, variant, write) => {
+    const make = () => build(key, write);
+    if (key.workspaceEpoch === UNKNOWN_EPOCH) return make();
+    const name = nameOf(key, variant);
+    const cached = cache.get(name);
+    cacheLookups.add(1, { cache: "descriptions", result: cached ? "hit" : "miss" });
+    return cached ?? cache.forceFetch(name, { context: make });
   };
 }
 

@@ -1,4 +1,3 @@
-import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { baseUrlOf } from "../../domain/addresses.ts";
@@ -9,7 +8,7 @@ import { DESCRIPTION_TOO_LARGE, SERVER_BUSY, TOOL_UNAVAILABLE } from "../../doma
 import { keyOf, sendDocument, sendResponse } from "../key-api.ts";
 import { DECLARATIONS_PATH, OPENAPI_PATH } from "../paths.ts";
 import { takeSlot } from "../slots.ts";
-import { DescriptionTooLarge, type WriteDescription } from "./description-cache.ts";
+import type { WriteDescription } from "./description-cache.ts";
 
 interface Format {
   url: string;
@@ -45,7 +44,7 @@ export function descriptionRoutes(context: Context) {
 
 async function describe(
   context: Context,
-  format: Format,
+  { url, type, write, address }: Format,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -54,23 +53,9 @@ async function describe(
   if (key.workspaceLocked) return sendResponse(reply, TOOL_UNAVAILABLE);
   using slot = await takeSlot(context.slots.descriptions, key.workspaceId, reply.raw);
   if (!slot) return sendResponse(reply, SERVER_BUSY);
-  try {
-    return await sendDescription(context, key, format, request, reply);
-  } catch (error) {
-    if (error instanceof DescriptionTooLarge) return sendResponse(reply, DESCRIPTION_TOO_LARGE);
-    throw error;
-  }
-}
-
-async function sendDescription(
-  { descriptions, publicUrl }: Context,
-  key: KeyVerdict,
-  { url, type, write, address }: Format,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const made = await descriptions.get(key, url, write);
-  const baseUrl = baseUrlOf(publicUrl, request);
+  const made = await context.descriptions(key, url, write);
+  if (made === "too large") return sendResponse(reply, DESCRIPTION_TOO_LARGE);
+  const baseUrl = baseUrlOf(context.publicUrl, request);
   const tag = address ? entityTag(Buffer.from(`${made.tag} ${baseUrl}`)) : made.tag;
   const body = address?.(made.body, baseUrl) ?? made.body;
   return sendDocument(request, reply, { body, tag, type, cacheControl: "private, no-store" });

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { type DescMethodUnary, type DescService, type Message, toJson } from "@bufbuild/protobuf";
-import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { type Client, Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { compressionNegotiate } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { OverviewService } from "@toolgate/gen/toolgate/gateway/v1/overview_pb";
-import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import type { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import { callableFromOutside, rpcName } from "@toolgate/service-host/access";
 import { CLIENT_ADDRESS_HEADER, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
@@ -36,13 +36,18 @@ const JSON_TYPE = /^application\/json *(;|$)/i;
 const TIMEOUT_MS = 20_000;
 const COMPRESSED_FROM_BYTES = 1024;
 
+interface ManagementOptions {
+  peers: Peers;
+  sessions: Client<typeof SessionService>;
+  slots: Slots;
+  log: Logger;
+}
+
 /**
  * Offers the management RPCs of all services as Connect, in JSON over POST only. The gateway finds out who calls; the
  * services decide what that role may do.
  */
-export function managementRoutes(peers: Pick<Peers, "transport">, slots: Slots, log: Logger) {
-  const sessions = createClient(SessionService, peers.transport("key-auth"));
-
+export function managementRoutes({ peers, sessions, slots, log }: ManagementOptions) {
   async function respond(
     method: DescMethodUnary,
     transport: Transport,
@@ -58,11 +63,10 @@ export function managementRoutes(peers: Pick<Peers, "transport">, slots: Slots, 
         (await transport.unary(method, until, TIMEOUT_MS, headers, message)).message;
       if (workspaceId === "") return await sendMessage(request, reply, method, await call(signal));
       headers.set(PRINCIPAL_HEADER, principal);
-      const slot = await takeSlot(slots, workspaceId, reply.raw);
+      using slot = await takeSlot(slots, workspaceId, reply.raw);
       if (!slot) throw busy();
       // A service finishes its queries even for a client that has disconnected, so the slot is held until then.
-      const working = call().finally(() => slot[Symbol.dispose]());
-      return await sendMessage(request, reply, method, await whileWanted(working, signal));
+      return await sendMessage(request, reply, method, await call());
     } catch (error) {
       return sendRpcError(reply, error, { rpc: rpcName(method), signal, log });
     }
@@ -117,17 +121,4 @@ async function sendMessage(
 function busy(): ConnectError {
   const headers = { [RETRY_AFTER_HEADER]: String(BUSY_RETRY_AFTER_S) };
   return new ConnectError("the server is busy: try again", Code.ResourceExhausted, headers);
-}
-
-/** The result of work that goes on when the signal fires. Whoever waits for it gets the signal's reason then. */
-async function whileWanted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: unwanted, reject } = Promise.withResolvers<never>();
-  const leave = () => reject(signal.reason);
-  signal.addEventListener("abort", leave);
-  if (signal.aborted) leave();
-  try {
-    return await Promise.race([work, unwanted]);
-  } finally {
-    signal.removeEventListener("abort", leave);
-  }
 }

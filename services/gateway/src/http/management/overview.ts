@@ -16,7 +16,7 @@ const PART_TIMEOUT_MS = 5_000;
 const REFUSALS: readonly Code[] = [Code.Unauthenticated, Code.PermissionDenied, Code.NotFound];
 
 /** The gateway's own RPC: asks every service for its part, and leaves out those that do not answer. */
-export function overviewTransport(peers: Pick<Peers, "transport">, log: Logger): Transport {
+export function overviewTransport(peers: Peers, log: Logger): Transport {
   const keys = createClient(KeyService, peers.transport("key-auth"));
   const tools = createClient(ToolService, peers.transport("tool-runner"));
   const endpoints = createClient(EndpointService, peers.transport("outbound-webhook"));

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { codeToHttpStatus, codeToString, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { errorForCaller, isFromHandler } from "@toolgate/service-host/errors";
 import type { Logger } from "@toolgate/service-host/process/logger";
 import type { FastifyReply } from "fastify";
@@ -25,7 +25,7 @@ interface FailedRequest {
 export function sendRpcError(reply: FastifyReply, thrown: unknown, failed: FailedRequest): FastifyReply {
   const error = errorForClient(thrown, failed);
   for (const [name, value] of error.metadata) reply.header(name, value);
-  reply.header(ERROR_CODE_HEADER, errorCodeOf(nameOf(error.code)));
+  reply.header(ERROR_CODE_HEADER, errorCodeOf(codeToString(error.code).toUpperCase()));
   const body = Buffer.from(errorToJsonBytes(error, undefined));
   return reply.code(codeToHttpStatus(error.code)).header("content-type", "application/json").send(body);
 }
@@ -40,9 +40,4 @@ function errorForClient(thrown: unknown, failed: FailedRequest): ConnectError {
   // Without the other headers of the inner call.
   const retryAfter = metadata.get(RETRY_AFTER_HEADER);
   return new ConnectError(rawMessage, code, retryAfter === null ? {} : { [RETRY_AFTER_HEADER]: retryAfter });
-}
-
-/** `INVALID_ARGUMENT` where the body says `invalid_argument`. */
-function nameOf(code: Code): string {
-  return Code[code].replace(/(?<=[a-z])[A-Z]/g, "_$&").toUpperCase();
 }

@@ -12,7 +12,6 @@ import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool
 import { isDeeperThan } from "@toolgate/rules/json-object";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
-import { sorted } from "../../domain/descriptions/openapi.ts";
 import {
   type ApiResponse,
   DESCRIPTION_TOO_LARGE,
@@ -21,7 +20,6 @@ import {
   UNAUTHENTICATED,
   type Violation,
 } from "../../domain/responses.ts";
-import { DescriptionTooLarge } from "../descriptions/description-cache.ts";
 import { takeSlot } from "../slots.ts";
 import { logCall, refusalOf, runVerified, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
 import { MAX_JSON_LEVELS } from "./mcp-message.ts";
@@ -50,9 +48,13 @@ const INTERNAL_MESSAGE = "Interner Fehler";
 export function mcpServer(context: Context, exchange: McpExchange): Server {
   const server = new Server(SERVER, { capabilities: { tools: {} }, supportedProtocolVersions: VERSIONS });
   server.setRequestHandler("tools/list", async () => {
-    const tools = await offeredTools(context, exchange);
-    if (!tools) throw new ProtocolError(ProtocolErrorCode.InternalError, INTERNAL_MESSAGE);
-    return { tools };
+    const tools = await offeredTools(context, exchange).catch((error: unknown) => {
+      context.log.error({ err: error, keyId: exchange.key.keyId }, "tools not described");
+      return undefined;
+    });
+    if (Array.isArray(tools)) return { tools };
+    exchange.refusal = tools;
+    throw new ProtocolError(ProtocolErrorCode.InternalError, INTERNAL_MESSAGE);
   });
   server.setRequestHandler("tools/call", async ({ params }) => {
     const { name, arguments: args = {} } = params;
@@ -65,24 +67,12 @@ export function mcpServer(context: Context, exchange: McpExchange): Server {
   return server;
 }
 
-/** Undefined when the tools are not described: `exchange` gets the refusal, and any other error is logged. */
-async function offeredTools(context: Context, exchange: McpExchange): Promise<Tool[] | undefined> {
-  const { key, reply } = exchange;
+/** The tools of the key, or why they are not described. */
+async function offeredTools(context: Context, { key, reply }: McpExchange): Promise<Tool[] | ApiResponse> {
   using slot = await takeSlot(context.slots.descriptions, key.workspaceId, reply.raw);
-  if (!slot) {
-    exchange.refusal = SERVER_BUSY;
-    return undefined;
-  }
-  try {
-    const { body } = await context.descriptions.get(key, "mcp", ({ tools }) =>
-      JSON.stringify(sorted(tools).map(offeredTool)),
-    );
-    return JSON.parse(body.toString("utf8"));
-  } catch (error) {
-    if (error instanceof DescriptionTooLarge) exchange.refusal = DESCRIPTION_TOO_LARGE;
-    else context.log.error({ err: error, keyId: key.keyId }, "tools not described");
-    return undefined;
-  }
+  if (!slot) return SERVER_BUSY;
+  const made = await context.descriptions(key, "mcp", ({ tools }) => JSON.stringify(tools.map(offeredTool)));
+  return made === "too large" ? DESCRIPTION_TOO_LARGE : JSON.parse(made.body.toString("utf8"));
 }
 
 /** Without an output schema: clients refuse every result that does not fit one, and nothing makes a tool's results fit. */

@@ -1,9 +1,9 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { type Client, Code, ConnectError } from "@connectrpc/connect";
 import {
   type Membership,
   type Session,
-  SessionService,
+  type SessionService,
   TokenKind,
 } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
@@ -37,7 +37,7 @@ import { whenClosed } from "../slots.ts";
 import { isSecure, loginOfRequest, memberRoleOf } from "./login-of-request.ts";
 
 interface SessionOptions {
-  keyAuth: Transport;
+  sessions: Client<typeof SessionService>;
   log: Logger;
   now: () => number;
 }
@@ -55,8 +55,7 @@ const TIMEOUT_MS = 20_000;
 const KEY_SET_MAX_AGE_SECONDS = 300;
 
 /** The session of the web page: starts with a login and is carried by a cookie that scripts cannot read. */
-export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
-  const sessions = createClient(SessionService, keyAuth);
+export function sessionRoutes({ sessions, log, now }: SessionOptions) {
   const expiryOf = (expiresAt: Timestamp | undefined) => (expiresAt ? timestampDate(expiresAt) : new Date(now()));
 
   const logIn: SessionHandler = async (request, reply) => {
