@@ -1,5 +1,5 @@
 import { errorCodeOf } from "../error-codes.ts";
-import { type ApiResponse, RETRY_AFTER_HEADER } from "../responses.ts";
+import { type ApiResponse, BUSY_RETRY_AFTER_S, retriedAfter } from "../responses.ts";
 
 /** [CHAT-48] [CHAT-49] [CHAT-50] [CHAT-51] Codes of the gateway's own; others come from chat. */
 type OwnCode =
@@ -37,16 +37,16 @@ export const CHAT_METHOD_NOT_ALLOWED = own(405, "METHOD_NOT_ALLOWED", "method no
 export const CHAT_INTERNAL = own(500, "INTERNAL", "internal error, please try again");
 
 /** Too many answers are awaited at the same time. */
-export const CHAT_RATE_LIMITED: ApiResponse = {
-  ...own(429, "RATE_LIMITED", "too many open streams and waiting messages, please try again later"),
-  headers: { [RETRY_AFTER_HEADER]: "5" },
-};
+export const CHAT_RATE_LIMITED = retriedAfter(
+  own(429, "RATE_LIMITED", "too many open streams and waiting messages, please try again later"),
+  BUSY_RETRY_AFTER_S,
+);
 
 /** Nothing of the form was read. */
-export const TOO_MANY_UPLOADS: ApiResponse = {
-  ...own(429, "RATE_LIMITED", "too many uploads at the same time, please try again later"),
-  headers: { [RETRY_AFTER_HEADER]: "5" },
-};
+export const TOO_MANY_UPLOADS = retriedAfter(
+  own(429, "RATE_LIMITED", "too many uploads at the same time, please try again later"),
+  BUSY_RETRY_AFTER_S,
+);
 
 /** [CHAT-51] The answer of a turn that failed. A workspace without tokens is a refusal, not a failure of ours. */
 export function failedAnswer(code: string, message: string): ApiResponse {

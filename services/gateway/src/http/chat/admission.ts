@@ -1,4 +1,4 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { type CallOptions, Code, ConnectError } from "@connectrpc/connect";
 import type { AuthorizeResponse } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -14,6 +14,7 @@ import type { ParameterReader } from "../../domain/chat/parameters.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
 import { memberRoleOf } from "../sessions/login-of-request.ts";
+import { whenClosed } from "../slots.ts";
 import type { ChatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { allowOrigin } from "./cors.ts";
@@ -22,8 +23,13 @@ import { repeated } from "./upstream.ts";
 /** A request that may go on to chat. */
 export interface Admitted {
   workspaceId: string;
-  /** For calls of the chat service. Rejects as `Authorize` does when the user has lost the access meanwhile. */
-  headers: () => Promise<Record<string, string>>;
+  /** Fires when the client has disconnected. */
+  signal: AbortSignal;
+  /**
+   * Makes a call of chat for the user, which may be made again. Rejects as `Authorize` does when the user has lost the access
+   * meanwhile.
+   */
+  call<T>(make: (options: CallOptions) => Promise<T>, limits?: { timeoutMs: number }): Promise<T>;
 }
 
 interface Question {
@@ -44,7 +50,8 @@ export async function admit(
   reply: FastifyReply,
   { login, reader, occupies = false }: Question,
 ): Promise<Admitted | undefined> {
-  const user = login && reader && (await authorize(context, reply, login.token, reader.tenant));
+  const signal = whenClosed(reply.raw);
+  const user = login && reader && (await authorize(context, signal, login.token, reader.tenant));
   const refusal = refusalOf(login, user, reader?.fault);
   await allowOrigin(context, request, reply, user?.workspaceId ?? "");
   if (refusal || !user) {
@@ -57,7 +64,12 @@ export async function admit(
     return undefined;
   }
   const question = { token: login?.token ?? "", workspace: user.workspace };
-  return { workspaceId, headers: principalHeaders(context, question, user.principal) };
+  const headers = principalHeaders(context, question, user.principal);
+  return {
+    workspaceId,
+    signal,
+    call: (make, limits) => repeated(async () => make({ headers: await headers(), signal, ...limits }), signal),
+  };
 }
 
 /** Asks again once the principal may have expired: a stream may be opened again hours later, at another chat process. */
@@ -65,7 +77,7 @@ function principalHeaders(
   { authorize: ask }: ChatContext,
   question: { token: string; workspace: string },
   first: string,
-): Admitted["headers"] {
+): () => Promise<Record<string, string>> {
   let principal = first;
   let askedAtMs = performance.now();
   return async () => {
@@ -94,14 +106,14 @@ const NO_ACCESS: User = { userId: "", workspaceId: "", workspace: "", role: 0, w
 /** Undefined when the token is not valid. */
 async function authorize(
   { authorize: ask }: ChatContext,
-  reply: FastifyReply,
+  signal: AbortSignal,
   token: string,
   tenant: string,
 ): Promise<User | undefined> {
   // Postgres cannot store NUL, so there is no such workspace.
   const workspace = tenant.includes("\0") ? "" : tenant.toWellFormed();
   try {
-    return await repeated(() => ask({ token, workspace }), reply);
+    return await repeated(() => ask({ token, workspace }), signal);
   } catch (error) {
     const { code } = ConnectError.from(error);
     if (code === Code.Unauthenticated) return undefined;

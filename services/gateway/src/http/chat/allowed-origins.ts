@@ -12,7 +12,11 @@ const TIMEOUT_MS = 5_000;
 const ORIGIN = /^https?:\/\/[^/\s]{1,255}$/;
 
 export function createAllowedOrigins(chat: Client<typeof ChatService>): AllowedOrigins {
-  const cached = new LRUCache<string, Promise<boolean>>({ max: MAX_CACHED, ttl: CACHED_MS });
+  const cached = new LRUCache<string, Promise<boolean>, () => Promise<boolean>>({
+    max: MAX_CACHED,
+    ttl: CACHED_MS,
+    memoMethod: (_name, _stale, { context }) => context(),
+  });
   async function ask(origin: string, workspaceId: string): Promise<boolean> {
     try {
       return (await chat.checkOrigin({ origin, workspaceId }, { timeoutMs: TIMEOUT_MS })).allowed;
@@ -20,11 +24,6 @@ export function createAllowedOrigins(chat: Client<typeof ChatService>): AllowedO
       return false;
     }
   }
-  return (origin, workspaceId) => {
-    if (!ORIGIN.test(origin)) return Promise.resolve(false);
-    const name = `${workspaceId} ${origin}`;
-    const found = cached.get(name) ?? ask(origin, workspaceId);
-    if (!cached.has(name)) cached.set(name, found);
-    return found;
-  };
+  return async (origin, workspaceId) =>
+    ORIGIN.test(origin) && cached.memo(`${workspaceId} ${origin}`, { context: () => ask(origin, workspaceId) });
 }

@@ -8,7 +8,7 @@ import { admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { jsonParameters } from "./request-parameters.ts";
-import { failureResponse, repeated } from "./upstream.ts";
+import { failureResponse } from "./upstream.ts";
 
 const TIMEOUT_MS = 20_000;
 
@@ -37,18 +37,13 @@ async function changeChat(
   reply: FastifyReply,
   change: Change,
 ): Promise<FastifyReply> {
-  const signal = whenClosed(reply.raw);
   const login = chatLogin(request, { changesState: true });
   // Without a login, the body is not read.
-  const reader = login && (await jsonParameters(context, request, reply, login.token));
+  const reader = login && (await jsonParameters(context, request, login.token, whenClosed(reply.raw)));
   const chatId = reader?.chatId() ?? "";
   const admitted = await admit(context, request, reply, { login, reader });
   if (!admitted) return reply;
-  const { headers } = admitted;
-  try {
-    const call = async () => change({ chatId }, { headers: await headers(), signal, timeoutMs: TIMEOUT_MS });
-    return sendResponse(reply, await repeated(call, reply));
-  } catch (error) {
-    return sendResponse(reply, failureResponse(context, error, signal));
-  }
+  const response = admitted.call((options) => change({ chatId }, options), { timeoutMs: TIMEOUT_MS });
+  const failed = (error: unknown) => failureResponse(context, error, admitted.signal);
+  return sendResponse(reply, await response.catch(failed));
 }

@@ -8,13 +8,12 @@ import { chatError, invalidChatRequest } from "../../domain/chat/chat-responses.
 import { ParameterReader } from "../../domain/chat/parameters.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
 
-/** The fields of a form, and its file. */
+/** The fields of a form, and its file, unless there is none or it was refused. */
 export interface Form {
   reader: ParameterReader;
-  /** Undefined: there is none, or it was refused. */
-  fileId: string | undefined;
+  fileId?: string | undefined;
   /** Why the file was not taken. */
-  refusal: ApiResponse | undefined;
+  refusal?: ApiResponse | undefined;
 }
 
 /** Stores a file while it arrives. Resolves with its id, or why it was refused. */
@@ -129,5 +128,5 @@ async function take(
 function invalidForm(fault: string): Form {
   const reader = new ParameterReader({}, { isText: true });
   reader.check(fault);
-  return { reader, fileId: undefined, refusal: undefined };
+  return { reader };
 }

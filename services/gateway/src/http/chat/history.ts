@@ -9,7 +9,7 @@ import { admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { queryParameters } from "./request-parameters.ts";
-import { failureResponse, repeated } from "./upstream.ts";
+import { failureResponse } from "./upstream.ts";
 
 const TIMEOUT_MS = 15_000;
 
@@ -24,11 +24,9 @@ export async function showHistory(
   const { chatId, assistant, before, limit } = historyPage(reader);
   const admitted = await admit(context, request, reply, { login, reader });
   if (!admitted) return reply;
+  const { call, signal } = admitted;
   const read: ReadPage = (part) =>
-    repeated(async () => {
-      const options = { headers: await admitted.headers(), timeoutMs: TIMEOUT_MS };
-      return context.chat.getHistory({ chatId, assistant, ...part }, options);
-    }, reply);
+    call((options) => context.chat.getHistory({ chatId, assistant, ...part }, options), { timeoutMs: TIMEOUT_MS });
   try {
     if (before !== undefined || limit !== undefined) {
       const page = await read({ before: BigInt(before ?? 0), limit: limit ?? 0 });
@@ -40,7 +38,7 @@ export async function showHistory(
     reply.header("content-type", "application/json; charset=utf-8");
     return reply.send(Readable.from(wholeHistory(read, first)));
   } catch (error) {
-    return sendResponse(reply, failureResponse(context, error));
+    return sendResponse(reply, failureResponse(context, error, signal));
   }
 }
 

@@ -10,8 +10,6 @@ import {
 import type { Admitted } from "./admission.ts";
 import type { ChatContext } from "./context.ts";
 import { LiveReader } from "./live-reader.ts";
-import type { SseStream } from "./sse-stream.ts";
-import { repeated } from "./upstream.ts";
 
 interface Part {
   events: ChatEvent[];
@@ -31,18 +29,15 @@ interface Begin {
  */
 export async function* readChat(
   { chat: client, bus, log }: ChatContext,
-  { workspaceId, headers }: Admitted,
+  { workspaceId, call, signal }: Admitted,
   { chatId, first }: Begin,
-  { signal, raw }: Pick<SseStream, "signal" | "raw">,
 ): AsyncGenerator<Part> {
-  const read = <T>(call: (options: CallOptions) => Promise<T>) =>
-    repeated(async () => call({ headers: await headers(), signal }), { raw });
   const reader = new LiveReader(signal);
   const onError = (error: unknown) => log.error({ err: error }, "published events of a chat could not be read");
   using following = followChat(bus, { workspaceId, chatId }, (...published) => reader.receive(...published), onError);
   // So that all that is committed after the first read is heard.
   await following.subscribed;
-  let stored = await read(first);
+  let stored = await call(first);
   while (stored) {
     yield { events: stored.events, stored };
     // The stream may wait for long now, and has sent them.
@@ -60,6 +55,6 @@ export async function* readChat(
       }
       position.afterEventId = reader.after;
     }
-    stored = await read((options) => client.readEvents({ chatId, position }, options));
+    stored = await call((options) => client.readEvents({ chatId, position }, options));
   }
 }

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isJsonObject } from "@toolgate/rules/json-object";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { ParameterReader } from "../../domain/chat/parameters.ts";
 import { IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { MAX_BYTES_READ_FIRST, readBytes, saysAtMost } from "../request-bytes.ts";
@@ -18,11 +18,11 @@ export function queryParameters(request: FastifyRequest): ParameterReader {
 /** The user of a login, before the workspace is known; undefined when it is not valid. */
 export async function userOf(
   { sessions }: ChatContext,
-  reply: FastifyReply,
   token: string,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    return (await repeated(() => sessions.getSession({ token }), reply)).userId;
+    return (await repeated(() => sessions.getSession({ token }), signal)).userId;
   } catch (error) {
     if (ConnectError.from(error).code === Code.Unauthenticated) return undefined;
     throw error;
@@ -33,11 +33,11 @@ export async function userOf(
 export async function jsonParameters(
   context: ChatContext,
   request: FastifyRequest,
-  reply: FastifyReply,
   token: string,
+  signal: AbortSignal,
 ): Promise<ParameterReader | undefined> {
   const isSmall = saysAtMost(request, MAX_BYTES_READ_FIRST);
-  if (!isSmall && (await userOf(context, reply, token)) === undefined) return undefined;
+  if (!isSmall && (await userOf(context, token, signal)) === undefined) return undefined;
   const { bytes, fault } = await readBytes(request.raw, MAX_JSON_BYTES);
   const body = parsed(bytes);
   const reader = new ParameterReader(isJsonObject(body) ? body : {}, { isText: false });

@@ -70,7 +70,7 @@ async function relay(
   const first = (options: CallOptions) => context.chat.readEvents({ chatId, position }, options);
   let last: bigint | undefined;
   try {
-    for await (const { events, stored } of readChat(context, admitted, { chatId, first }, sse)) {
+    for await (const { events, stored } of readChat(context, admitted, { chatId, first })) {
       if (stored && sse.reply) {
         if (endsReconnecting && after >= stored.lastEventId && !stored.turnRunning) {
           sse.reply.code(204).send();

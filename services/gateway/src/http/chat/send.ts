@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { UploadFileRequestSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CHAT_UNAUTHENTICATED, chatResult, failedAnswer, TOO_MANY_UPLOADS } from "../../domain/chat/chat-responses.ts";
-import { type ParameterReader, sentMessage } from "../../domain/chat/parameters.ts";
+import { sentMessage } from "../../domain/chat/parameters.ts";
 import { receiptJson } from "../../domain/chat/server-sent-events.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
@@ -12,9 +12,9 @@ import { admit } from "./admission.ts";
 import { type ChatLogin, chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { allowOrigin } from "./cors.ts";
-import { readForm, type StoreFile } from "./form.ts";
+import { type Form, readForm, type StoreFile } from "./form.ts";
 import { idempotencyKeyOf, jsonParameters, userOf } from "./request-parameters.ts";
-import { failureResponse, NO_TIMEOUT, repeated } from "./upstream.ts";
+import { failureResponse, NO_TIMEOUT } from "./upstream.ts";
 
 const FORM_TYPE = /^multipart\/form-data *(;|$)/i;
 
@@ -27,7 +27,7 @@ export async function sendMessage(
   const signal = whenClosed(reply.raw);
   const login = chatLogin(request, { changesState: true });
   // Without a login, the body is not read.
-  const sent = login ? await readSent(context, request, reply, login, signal) : CHAT_UNAUTHENTICATED;
+  const sent = login ? await readSent(context, request, login, signal) : CHAT_UNAUTHENTICATED;
   if ("status" in sent) {
     await allowOrigin(context, request, reply, "");
     return sendResponse(reply, sent);
@@ -39,11 +39,9 @@ export async function sendMessage(
   const admitted = await admit(context, request, reply, { login, reader, occupies: true });
   if (!admitted) return reply;
   if (refusal) return sendResponse(reply, refusal);
-  const { headers } = admitted;
   try {
-    const call = async () =>
-      context.chat.sendMessage(message, { headers: await headers(), signal, timeoutMs: NO_TIMEOUT });
-    const { reply: html, error, receipt } = await repeated(call, reply);
+    const call = admitted.call((options) => context.chat.sendMessage(message, options), { timeoutMs: NO_TIMEOUT });
+    const { reply: html, error, receipt } = await call;
     if (error) return sendResponse(reply, failedAnswer(error.code, error.message));
     return sendResponse(reply, chatResult({ reply: html, ...(receipt && { receipt: receiptJson(receipt) }) }));
   } catch (error) {
@@ -51,27 +49,19 @@ export async function sendMessage(
   }
 }
 
-interface Sent {
-  reader: ParameterReader;
-  fileId?: string | undefined;
-  /** Why its file was not taken. */
-  refusal?: ApiResponse | undefined;
-}
-
 /** Reads the body, or says why it is not read. */
 async function readSent(
   context: ChatContext,
   request: FastifyRequest,
-  reply: FastifyReply,
   { token, isProven }: ChatLogin,
   signal: AbortSignal,
-): Promise<Sent | ApiResponse> {
+): Promise<Form | ApiResponse> {
   const { bodyType } = request;
   if (!FORM_TYPE.test(bodyType)) {
-    const reader = await jsonParameters(context, request, reply, token);
+    const reader = await jsonParameters(context, request, token, signal);
     return reader ? { reader } : CHAT_UNAUTHENTICATED;
   }
-  const userId = await userOf(context, reply, token);
+  const userId = await userOf(context, token, signal);
   if (userId === undefined) return CHAT_UNAUTHENTICATED;
   const store: StoreFile = (name, chunks) => storeFile(context, userId, name, chunks, signal);
   using slot = await context.uploads.take(userId, signal);

@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { chatStreamsEnded } from "@toolgate/telemetry/instruments";
 import type { FastifyReply } from "fastify";
 import { HEARTBEAT, OPENED } from "../../domain/chat/server-sent-events.ts";
+import { whenClosed } from "../slots.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
 export type StreamKind = "answer" | "resume";
@@ -36,24 +37,21 @@ interface StreamOptions {
 export class SseStream {
   /** Fires when the client has disconnected or was cut. */
   readonly signal: AbortSignal;
-  readonly raw: ServerResponse;
+  readonly #raw: ServerResponse;
   #reply: FastifyReply | undefined;
   readonly #options: StreamOptions;
-  readonly #closed = new AbortController();
   #heartbeat: NodeJS.Timeout | undefined;
   /** Cuts a client that does not read the end. */
   #ending: NodeJS.Timeout | undefined;
-  #hasEnded = false;
   #outcome: Outcome = "disconnected";
 
   constructor(reply: FastifyReply, options: StreamOptions) {
     this.#reply = reply;
-    this.raw = reply.raw;
+    this.#raw = reply.raw;
     this.#options = options;
-    this.signal = this.#closed.signal;
-    this.raw.once("close", () => this.#close());
-    // The client disconnected while its login was checked.
-    if (this.raw.destroyed) this.#closed.abort();
+    // It has fired already if the client disconnected while its login was checked.
+    this.signal = whenClosed(this.#raw);
+    this.signal.addEventListener("abort", () => this.#close());
   }
 
   /** For another response, as long as this one has not begun. */
@@ -61,13 +59,9 @@ export class SseStream {
     return this.#reply;
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
   /** Bytes that the client has not read. */
   get backlogBytes(): number {
-    return this.raw.writableLength;
+    return this.#raw.writableLength;
   }
 
   /** Begins the response. From here on, failures can only be events. */
@@ -77,9 +71,9 @@ export class SseStream {
     const { heartbeatMs = HEARTBEAT_MS, streams } = this.#options;
     this.#reply = undefined;
     reply.hijack();
-    this.raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
+    this.#raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
     // node:http would go on writing to a client that has ended its side.
-    this.raw.socket?.once("end", () => this.raw.destroy());
+    this.#raw.socket?.once("end", () => this.#raw.destroy());
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs);
     this.#write(OPENED);
     streams.add(this);
@@ -99,18 +93,17 @@ export class SseStream {
 
   /** Ends the response after its last event. */
   end(): void {
-    if (this.#reply || this.signal.aborted || this.#hasEnded) return;
-    this.#hasEnded = true;
+    if (this.#reply || this.signal.aborted || this.#raw.writableEnded) return;
     this.#outcome = "done";
     this.#ending = setTimeout(() => this.cut("slow"), this.#options.maxWaitMs ?? MAX_WAIT_MS);
-    this.raw.end();
+    this.#raw.end();
   }
 
   /** Ends the response without its last event, so that the client connects again. */
   cut(outcome: "slow" | "cut"): void {
     if (this.signal.aborted) return;
     this.#outcome = outcome;
-    this.raw.destroy();
+    this.#raw.destroy();
   }
 
   /** Not while bytes are unsent: it is not needed then, and could come in the middle of an event. */
@@ -119,20 +112,19 @@ export class SseStream {
   }
 
   #write(content: string | Uint8Array): void {
-    if (this.signal.aborted || this.#hasEnded) return;
+    if (this.signal.aborted || this.#raw.writableEnded) return;
     // One long event may exceed the limit by itself.
     if (this.backlogBytes > MAX_BACKLOG_BYTES) this.cut("slow");
-    else this.raw.write(content);
+    else this.#raw.write(content);
   }
 
   async #drained(): Promise<void> {
-    if (this.signal.aborted || !this.raw.writableNeedDrain) return;
+    if (this.signal.aborted || !this.#raw.writableNeedDrain) return;
     const waited = AbortSignal.any([this.signal, AbortSignal.timeout(this.#options.maxWaitMs ?? MAX_WAIT_MS)]);
-    await once(this.raw, "drain", { signal: waited }).catch(() => this.cut("slow"));
+    await once(this.#raw, "drain", { signal: waited }).catch(() => this.cut("slow"));
   }
 
   #close(): void {
-    this.#closed.abort();
     clearInterval(this.#heartbeat);
     clearTimeout(this.#ending);
     if (this.#reply) return;

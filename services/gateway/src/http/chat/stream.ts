@@ -48,7 +48,7 @@ async function relay(
     return first;
   };
   try {
-    for await (const { events, stored } of readChat(context, admitted, { chatId, first: start }, sse))
+    for await (const { events, stored } of readChat(context, admitted, { chatId, first: start }))
       for (const event of events) await sse.send(answerEvent(event), { replayed: stored !== undefined });
     sse.end();
   } catch (error) {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorEventSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import type { FastifyReply } from "fastify";
 import {
   CHAT_FORBIDDEN,
   CHAT_INTERNAL,
@@ -22,30 +21,27 @@ export const NO_TIMEOUT = 0;
 const PASSING: readonly Code[] = [Code.Unavailable, Code.Aborted, Code.Internal, Code.Unknown, Code.Canceled];
 const WAITS_MS = [20, 100, 250, 500, 1_000, 2_000, 2_000, 2_000];
 
-/** A call that may be made again, unless the client of the response `raw` has disconnected. */
-export async function repeated<T>(call: () => Promise<T>, { raw }: Pick<FastifyReply, "raw">): Promise<T> {
+/** A call that may be made again, until the signal says that its client has disconnected. */
+export async function repeated<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await call();
     } catch (error) {
-      await waitOrThrow(error, failures, raw);
+      const wait = WAITS_MS[failures];
+      if (wait === undefined || !mayPass(ConnectError.from(error), failures)) throw error;
+      await sleep(wait, undefined, { signal });
     }
   }
 }
 
-async function waitOrThrow(error: unknown, failures: number, raw: FastifyReply["raw"]): Promise<void> {
-  const failure = ConnectError.from(error);
-  const wait = WAITS_MS[failures];
-  const isRefusal = failure.findDetails(ErrorEventSchema).length > 0;
+function mayPass(failure: ConnectError, failures: number): boolean {
+  if (failure.findDetails(ErrorEventSchema).length > 0) return false;
   // A call that timed out has taken long already, so it is made only once more.
-  const mayPass = failure.code === Code.DeadlineExceeded ? failures === 0 : PASSING.includes(failure.code);
-  if (wait === undefined || isRefusal || !mayPass || raw.destroyed) throw error;
-  await sleep(wait);
-  if (raw.destroyed) throw error;
+  return failure.code === Code.DeadlineExceeded ? failures === 0 : PASSING.includes(failure.code);
 }
 
 /** The response to a call that chat has refused, or that failed. Nothing is logged once the client has disconnected. */
-export function failureResponse({ log }: ChatContext, error: unknown, signal?: AbortSignal): ApiResponse {
+export function failureResponse({ log }: ChatContext, error: unknown, signal: AbortSignal): ApiResponse {
   const failure = ConnectError.from(error);
   const [detail] = failure.findDetails(ErrorEventSchema);
   if (detail) return chatError(400, detail.code, detail.message);
@@ -59,7 +55,7 @@ export function failureResponse({ log }: ChatContext, error: unknown, signal?: A
     case Code.InvalidArgument:
       return invalidChatRequest(failure.rawMessage);
     default:
-      if (!signal?.aborted) log.error({ err: error }, "chat request failed unexpectedly");
+      if (!signal.aborted) log.error({ err: error }, "chat request failed unexpectedly");
       return CHAT_INTERNAL;
   }
 }
@@ -68,5 +64,5 @@ export function failureResponse({ log }: ChatContext, error: unknown, signal?: A
 export function endFailed(context: ChatContext, sse: SseStream, error: unknown): void {
   const response = failureResponse(context, error, sse.signal);
   if (sse.reply) sendResponse(sse.reply, response);
-  else if (!sse.hasEnded) sse.cut("cut");
+  else sse.cut("cut");
 }
