@@ -4,7 +4,7 @@ import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { testServer } from "./test-server.ts";
+import { listen, testServer } from "./test-server.ts";
 
 test.each(["/chat/index", "/chat/reset"])(
   "[CHAT-34] a large JSON body of an unknown login to %s is refused before it has come",
@@ -17,8 +17,7 @@ test.each(["/chat/index", "/chat/reset"])(
       });
     });
     await using app = await testServer({ transports: { "key-auth": keyAuth } });
-    await app.listen({ host: "127.0.0.1", port: 0 });
-    const socket = connect((app.server.address() as { port: number }).port, "127.0.0.1").on("error", () => {});
+    const socket = connect(await listen(app), "127.0.0.1").on("error", () => {});
     await once(socket, "connect");
     const head = `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer unknown\r\ncontent-type: application/json`;
     socket.write(`${head}\r\ncontent-length: 500000\r\n\r\n{"tenant":"acme"`);

@@ -7,7 +7,7 @@ import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { testServer } from "./test-server.ts";
+import { listen, testServer } from "./test-server.ts";
 
 let nats: Awaited<ReturnType<typeof testNats>>;
 let bus: Awaited<ReturnType<typeof connectBus>>;
@@ -38,8 +38,7 @@ async function serving(code: string) {
     });
   });
   const app = await testServer({ transports: { "key-auth": keyAuth, chat }, bus });
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  const url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}`;
+  const url = `http://127.0.0.1:${await listen(app)}`;
   return {
     url,
     resume: (signal: AbortSignal, headers = HEADERS) =>

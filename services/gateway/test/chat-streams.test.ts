@@ -17,7 +17,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { type TestServer, testNats } from "@toolgate/testbed/servers/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LiveReader, silenceMs } from "../src/http/chat/live-reader.ts";
-import { testServer } from "./test-server.ts";
+import { listen, testServer } from "./test-server.ts";
 
 type Event = MessageInitShape<typeof ChatEventSchema>;
 
@@ -76,8 +76,7 @@ async function startServer(failing: (call: "start" | "read") => boolean = () => 
       "key-auth": createRouterTransport((router) => router.service(SessionService, { authorize: () => user })),
     },
   });
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  const { port } = app.server.address() as { port: number };
+  const port = await listen(app);
   const url = `http://127.0.0.1:${port}/chat/stream?tenant=acme&chat_id=c&message=hello`;
   return {
     stored,

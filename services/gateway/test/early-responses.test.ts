@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { testServer } from "./test-server.ts";
+import { listen, testServer } from "./test-server.ts";
 
 const PIECE = Buffer.alloc(1_000_000, "x");
 const PIECES = 4;
@@ -12,8 +12,7 @@ test.each([
   ["it stays open", ""],
 ])("a client that goes on sending after an early response is not cut off when %s", async (_what, header) => {
   await using app = await testServer({});
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  const { port } = app.server.address() as { port: number };
+  const port = await listen(app);
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   const errors: string[] = [];
   socket.on("error", ({ message }) => errors.push(message));

@@ -6,7 +6,7 @@ import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { testServer } from "./test-server.ts";
+import { listen, testServer } from "./test-server.ts";
 
 const SAVE_TOOL = "/toolgate.tool_runner.v1.ToolService/SaveTool";
 const LOGIN = "/toolgate.key_auth.v1.SessionService/Login";
@@ -50,8 +50,7 @@ async function gateway() {
   });
   const app = await testServer({ transports: { "key-auth": keyAuth, "tool-runner": toolRunner } });
   resources.defer(() => app.close());
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  const { port } = app.server.address() as { port: number };
+  const port = await listen(app);
   const send = (path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = BEARER) => {
     const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
     return fetch(`http://127.0.0.1:${port}${path}`, init);

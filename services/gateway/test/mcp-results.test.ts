@@ -76,3 +76,13 @@ test.each(WAYS)("[TOOL-12] a call %s passes the arguments on as REST does", asyn
   await running.send("/api/v1/tools/echo", `{"args":${args}}`);
   expect(running.bodies).toEqual([`{"args":${args}}`, `{"args":${args}}`]);
 });
+
+test.each(WAYS)(
+  "[ERR-1] a number that JSON does not keep is no argument, however deep it is, in a call %s",
+  async (_, more, headers) => {
+    await using running = await gateway({});
+    const deep = `${'{"a":'.repeat(63)}12345678901234567890${"}".repeat(63)}`;
+    await running.send("/mcp", callWith(deep, more), headers);
+    expect(running.bodies).toEqual([""]);
+  },
+);

@@ -1,4 +1,4 @@
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
@@ -12,7 +12,7 @@ import { createSlots } from "@toolgate/slots/slots";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createGatewaySlots, type GatewaySlots } from "../src/http/slots.ts";
-import { testServer } from "./test-server.ts";
+import { listen, testServer } from "./test-server.ts";
 
 const secretOf = new Map(["noisy", "quiet"].map((workspace) => [workspace, generateSecret()]));
 const LIST_KEYS = "/toolgate.key_auth.v1.KeyService/ListKeys";
@@ -80,8 +80,7 @@ async function gateway(slots: Partial<GatewaySlots>) {
     open += 1;
     response.once("close", () => (open -= 1));
   });
-  await app.listen({ port: 0, host: "127.0.0.1" });
-  const { port } = app.server.address() as AddressInfo;
+  const port = await listen(app);
   const post = (path: string, init: RequestInit) =>
     fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", ...init });
   const withKey = (workspace: string) => ({ authorization: `Bearer ${secretOf.get(workspace)}` });

@@ -7,7 +7,7 @@ import { RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb"
 import { generateSecret } from "@toolgate/rules/api-key-secret";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { testServer } from "./test-server.ts";
+import { listen, testServer } from "./test-server.ts";
 
 const VALID = { keyId: "k", admitted: true, limit: 60, remaining: 59, toolListed: true };
 
@@ -31,8 +31,7 @@ async function callSlowly(tookMs: number, later: Partial<KeyVerdict> | Error | u
       usage: { add: async ({ status }) => void seen.statuses.push(status), async [Symbol.asyncDispose]() {} },
     },
   });
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  const { port } = app.server.address() as { port: number };
+  const port = await listen(app);
   const socket = connect(port, "127.0.0.1");
   await once(socket, "connect");
   const head = `POST /api/v1/tools/x HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: Bearer ${generateSecret()}\r\n`;

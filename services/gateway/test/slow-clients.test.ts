@@ -11,7 +11,7 @@ import { generateSecret } from "@toolgate/rules/api-key-secret";
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { testServer } from "./test-server.ts";
+import { listen, testServer } from "./test-server.ts";
 
 const REQUEST_TIMEOUT_MS = 1_000;
 const nobody = remoteTransport(
@@ -33,9 +33,8 @@ async function startServer(usage: UsageRecord[] = [], requestTimeoutMs = REQUEST
     transports: { "key-auth": nobody },
     requestTimeoutMs,
   });
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  const address = app.server.address() as { port: number };
-  return { port: address.port, [Symbol.asyncDispose]: () => app.close() };
+  const port = await listen(app);
+  return { port, [Symbol.asyncDispose]: () => app.close() };
 }
 
 /** What the server sends in response to these bytes until it closes the connection. */
@@ -107,8 +106,7 @@ test("[CHAT-11] an upload that drips is cut, although bytes arrive all the time,
     },
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  const socket = await connected((app.server.address() as { port: number }).port);
+  const socket = await connected(await listen(app));
   let text = "";
   socket.on("data", (chunk) => {
     text += chunk.toString();

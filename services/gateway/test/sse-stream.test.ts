@@ -6,6 +6,7 @@ import { fastify } from "fastify";
 import { expect, test } from "vitest";
 import { OpenStreams } from "../src/http/chat/open-streams.ts";
 import { SseStream } from "../src/http/chat/sse-stream.ts";
+import { listen } from "./test-server.ts";
 
 interface Times {
   heartbeatMs: number;
@@ -22,8 +23,7 @@ async function serving({ heartbeatMs, maxWaitMs }: Times, respond: (sse: SseStre
     opened.push(sse);
     void respond(sse);
   });
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  const { port } = app.server.address() as { port: number };
+  const port = await listen(app);
   /** Sends a request whose response is not read until resume. */
   const request = async (version = "1.1") => {
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });

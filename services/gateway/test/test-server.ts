@@ -2,6 +2,7 @@ import { createRouterTransport, type Transport } from "@connectrpc/connect";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createLogger } from "@toolgate/service-host/process/logger";
 import { hotCallOf } from "@toolgate/service-host/rpc/peers";
+import type { FastifyInstance } from "fastify";
 import type { CallContext } from "../src/context.ts";
 import { ANSWER_LIMITS } from "../src/domain/chat/open-answers.ts";
 import { createHttpServer, type HttpServerOptions } from "../src/http/server.ts";
@@ -46,4 +47,10 @@ export function testServer({
     bus: {} as Bus,
     ...options,
   });
+}
+
+/** Lets the server listen on a free port, and returns it. */
+export async function listen(app: FastifyInstance): Promise<number> {
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  return (app.server.address() as { port: number }).port;
 }

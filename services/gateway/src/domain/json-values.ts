@@ -20,3 +20,14 @@ export function hasMoreValuesThan(json: Uint8Array, max: number): boolean {
   }
   return values > max;
 }
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The value of JSON text in UTF-8; undefined for anything else, such as text with a byte order mark. */
+export function jsonValue(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}

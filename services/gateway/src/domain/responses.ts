@@ -1,3 +1,4 @@
+import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { ErrorCode } from "./error-codes.ts";
 
 /** A response of the tool API or of /session, ready to send. */
@@ -119,14 +120,6 @@ export function tooManyLogins(retryAfter: string | null): ApiResponse {
 const WINDOW_SECONDS = 60;
 const POLICY = '"minute"';
 
-interface LimitState {
-  /** Calls per minute. */
-  limit: number;
-  remaining: number;
-  /** Unix time in seconds at which the minute ends. */
-  resetAt: bigint;
-}
-
 /** The names of all header fields that show the limit. */
 export const LIMIT_FIELDS = [
   "x-ratelimit-limit",
@@ -137,12 +130,15 @@ export const LIMIT_FIELDS = [
 ] as const;
 
 /** [LIMIT-7] Seconds until the next window: 1 to 60 even if this clock and that of key-auth differ. */
-export function secondsUntilReset({ resetAt }: Pick<LimitState, "resetAt">, nowMs: number): number {
+export function secondsUntilReset({ resetAt }: Pick<KeyVerdict, "resetAt">, nowMs: number): number {
   return Math.min(WINDOW_SECONDS, Math.max(1, Number(resetAt) - Math.floor(nowMs / 1000)));
 }
 
 /** [LIMIT-4] [LIMIT-5] [LIMIT-6] and the fields of draft-ietf-httpapi-ratelimit-headers-11. */
-export function rateLimitFields(state: LimitState, nowMs: number): Record<(typeof LIMIT_FIELDS)[number], string> {
+export function rateLimitFields(
+  state: Pick<KeyVerdict, "limit" | "remaining" | "resetAt">,
+  nowMs: number,
+): Record<(typeof LIMIT_FIELDS)[number], string> {
   return {
     "x-ratelimit-limit": String(state.limit),
     "x-ratelimit-remaining": String(state.remaining),

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** A body as received; empty where a fault says why it could not be read. */
 export interface RequestBytes {
@@ -12,6 +13,12 @@ type BodyFault = "too-large" | "cut-short";
 export const MAX_CALL_BYTES = 1024 * 1024;
 /** What may be read of a request before anybody knows who sent it: no more than headers may have. */
 export const MAX_BYTES_READ_FIRST = 16 * 1024;
+
+/** [TOOL] [IN-19] For bodies that are read under any content type: the router would refuse those that it cannot read. */
+export function ignoreContentType(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  request.headers["content-type"] = undefined;
+  done();
+}
 
 /**
  * Whether a request says that its body has at most `maxBytes`, and is not compressed. Node.js then takes no more for its

@@ -129,14 +129,7 @@ export function eventCounter(reader: ParameterReader, header: string | undefined
   return header !== undefined && COUNTER.test(header) ? Number(header) : inQuery;
 }
 
-export interface HistoryPage {
-  chatId: string;
-  before: number | undefined;
-  limit: number | undefined;
-  assistant: string;
-}
-
-export function historyPage(reader: ParameterReader): HistoryPage {
+export function historyPage(reader: ParameterReader) {
   const chatId = reader.chatId();
   const before = reader.counter("before");
   const limit = reader.counter("limit");

@@ -1,5 +1,6 @@
+import { type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { ChatEvent, TurnReceipt } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { type ChatEvent, type TurnReceipt, TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 
 /** How soon a browser connects again. */
 const RETRY_MS = 1_000;
@@ -56,17 +57,8 @@ function doneEvent(
 }
 
 /** What a turn used. */
-export function receiptJson(receipt: TurnReceipt): Record<string, unknown> {
-  const { model, inputTokens, outputTokens, durationMs, tools, suppressed, stopped } = receipt;
-  return {
-    model,
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    duration_ms: durationMs,
-    tools: tools.map(({ tool, success, durationMs: toolMs }) => ({ tool, success, duration_ms: toolMs })),
-    suppressed,
-    stopped,
-  };
+export function receiptJson(receipt: TurnReceipt): JsonValue {
+  return toJson(TurnReceiptSchema, receipt, { useProtoFieldName: true, alwaysEmitImplicit: true });
 }
 
 /** [CHAT-45] The text of a resumed stream, whose only done event is the last one. */

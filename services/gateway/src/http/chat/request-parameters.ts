@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { isJsonObject } from "@toolgate/rules/json-object";
 import type { FastifyRequest } from "fastify";
 import { ParameterReader } from "../../domain/chat/parameters.ts";
+import { jsonValue } from "../../domain/json-values.ts";
 import { IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { MAX_BYTES_READ_FIRST, readBytes, saysAtMost } from "../request-bytes.ts";
 import type { ChatContext } from "./context.ts";
@@ -9,7 +10,6 @@ import { repeated } from "./upstream.ts";
 
 const MAX_JSON_BYTES = 512 * 1024;
 const JSON_TYPE = /^application\/json *(;|$)/i;
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export function queryParameters(request: FastifyRequest): ParameterReader {
   return new ParameterReader(request.query as Record<string, unknown>, { isText: true });
@@ -39,7 +39,7 @@ export async function jsonParameters(
   const isSmall = saysAtMost(request, MAX_BYTES_READ_FIRST);
   if (!isSmall && (await userOf(context, token, signal)) === undefined) return undefined;
   const { bytes, fault } = await readBytes(request.raw, MAX_JSON_BYTES);
-  const body = parsed(bytes);
+  const body = jsonValue(bytes);
   const reader = new ParameterReader(isJsonObject(body) ? body : {}, { isText: false });
   if (!JSON_TYPE.test(request.bodyType)) reader.check("Content-Type: must be application/json");
   if (fault === "too-large") reader.check(`body: larger than ${MAX_JSON_BYTES} bytes`);
@@ -47,14 +47,6 @@ export async function jsonParameters(
   // [CHAT-11] A file needs a form.
   if (reader.has("file")) reader.check("file: must be sent as multipart/form-data");
   return reader;
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(bytes));
-  } catch {
-    return undefined;
-  }
 }
 
 /** The Idempotency-Key header, which does the same as client_message_id. */

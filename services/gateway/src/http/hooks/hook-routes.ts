@@ -16,7 +16,7 @@ import { HOOK_UNAVAILABLE, hookResponse } from "../../domain/hook-responses.ts";
 import { type ApiResponse, BAD_REQUEST, INTERNAL_ERROR, NOT_FOUND } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
 import { HOOKS_PATH } from "../paths.ts";
-import { readBytes } from "../request-bytes.ts";
+import { ignoreContentType, readBytes } from "../request-bytes.ts";
 import { takeSlot } from "../slots.ts";
 
 /** [IN-21] */
@@ -46,11 +46,7 @@ interface HookContext {
 export function hookRoutes(context: HookContext) {
   return async (app: FastifyInstance): Promise<void> => {
     app.post(`${HOOKS_PATH}*`, {
-      onRequest(request, _reply, done) {
-        // [IN-19] The router would refuse types that it cannot read; inbound-hook gets the header as it was sent.
-        request.headers["content-type"] = undefined;
-        done();
-      },
+      onRequest: ignoreContentType,
       handler: async (request, reply) => sendResponse(reply, await receive(context, request, reply)),
     });
   };

@@ -1,9 +1,8 @@
 import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import { isDeeperThan, isJsonObject } from "@toolgate/rules/json-object";
 import { type ErrorCode, errorCodeOfStatus } from "../../domain/error-codes.ts";
+import { jsonValue } from "../../domain/json-values.ts";
 import type { ApiResponse, Violation } from "../../domain/responses.ts";
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** How deeply arguments may be nested, as in tool-runner, and results that are sent as JSON. */
 export const MAX_JSON_LEVELS = 64;
@@ -44,17 +43,15 @@ interface ReadMessage {
 
 /** Reads the body of a request. What is nested very deeply must not reach code that calls itself for each level. */
 export function readMessage(body: Uint8Array): ReadMessage {
-  const message = parsed(body);
+  const message = jsonValue(body);
   if (message === undefined) return { refusal: PARSE_ERROR };
   if (Array.isArray(message)) return { refusal: NO_BATCHES };
-  const isDeep = isDeeperThan(message, MAX_JSON_LEVELS);
-  if (!isDeep && !(isToolCall(message) && hasInexactNumber(utf8.decode(body)))) return { message };
   const params = isToolCall(message) && isJsonObject(message.params) ? message.params : {};
-  const args = params.arguments;
   const usable = isToolCall(message) ? { ...message, params: { ...params, arguments: {} } } : message;
   if (isDeeperThan(usable, MAX_JSON_LEVELS)) return { refusal: NESTED_TOO_DEEPLY };
-  if (!isDeep) return { message: usable, fault: INEXACT_NUMBER };
-  return isDeeperThan(args, MAX_JSON_LEVELS) ? { message: usable, fault: TOO_DEEP } : { message };
+  if (isDeeperThan(params.arguments, MAX_JSON_LEVELS)) return { message: usable, fault: TOO_DEEP };
+  const isInexact = isToolCall(message) && hasInexactNumber(new TextDecoder().decode(body));
+  return isInexact ? { message: usable, fault: INEXACT_NUMBER } : { message };
 }
 
 export function isToolCall(message: unknown): message is { params?: unknown } {
@@ -78,14 +75,6 @@ export function plainJson(body: Buffer, type: string | null): Buffer {
   return Buffer.from(EVENT.exec(body.toString("utf8"))?.[1] ?? "");
 }
 
-function parsed(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(body));
-  } catch {
-    return undefined;
-  }
-}
-
 function failure(status: number, code: number, message: string): ApiResponse {
   const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
   return { status, code: OF_JSON_RPC.get(code) ?? errorCodeOfStatus(status), body: Buffer.from(body) };
@@ -93,7 +82,7 @@ function failure(status: number, code: number, message: string): ApiResponse {
 
 /** The code of an error that the SDK has responded with; undefined for anything else. */
 export function errorCodeIn(body: Buffer, status: number): ErrorCode | undefined {
-  const message = body.subarray(0, RESULT.length).equals(RESULT) ? undefined : parsed(body);
+  const message = body.subarray(0, RESULT.length).equals(RESULT) ? undefined : jsonValue(body);
   const error = isJsonObject(message) ? message.error : undefined;
   if (isJsonObject(error)) return OF_JSON_RPC.get(Number(error.code)) ?? errorCodeOfStatus(Math.max(status, 400));
   return status < 400 ? undefined : errorCodeOfStatus(status);

@@ -11,6 +11,7 @@ import { isJsonObject } from "@toolgate/rules/json-object";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import type { Logger } from "@toolgate/service-host/process/logger";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { jsonValue } from "../../domain/json-values.ts";
 import {
   type ApiResponse,
   BAD_REQUEST,
@@ -126,8 +127,8 @@ export function sessionRoutes({ sessions, log, now }: SessionOptions) {
     app.addHook("onRequest", async (_, reply) => void reply.header("cache-control", "no-store"));
     app.removeAllContentTypeParsers();
     // Accepts only JSON: pages of other sites cannot send it without a preflight, which no response permits.
-    app.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: MAX_BODY_BYTES }, (_, body, done) =>
-      done(null, parsed(body.toString())),
+    app.addContentTypeParser("application/json", { parseAs: "buffer", bodyLimit: MAX_BODY_BYTES }, (_, body, done) =>
+      done(null, jsonValue(body as Buffer)),
     );
     app.post(SESSION_PATH, responder(logIn, LOGIN_REFUSED));
     app.get(SESSION_PATH, responder(reading(showSession), LOGIN_REQUIRED));
@@ -161,15 +162,7 @@ function changing(handler: TokenHandler): SessionHandler {
   };
 }
 
-/** Undefined leads to a 400 where a body is required. */
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
+/** What is missing leads to a 400. */
 function bodyOf({ body }: FastifyRequest): Record<string, unknown> {
   return isJsonObject(body) ? body : {};
 }

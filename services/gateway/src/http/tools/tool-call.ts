@@ -10,7 +10,7 @@ import {
 } from "../../domain/responses.ts";
 import { dropLimitHeaders, sendResponse, setLimitHeaders, verifyKey } from "../key-api.ts";
 import { TOOLS_PATH } from "../paths.ts";
-import { MAX_CALL_BYTES, readBytes } from "../request-bytes.ts";
+import { ignoreContentType, MAX_CALL_BYTES, readBytes } from "../request-bytes.ts";
 import { takeSlot } from "../slots.ts";
 import { logCall, refusalOf, runVerified, type VerifiedCall, verifyCall } from "./verified-call.ts";
 
@@ -22,11 +22,7 @@ const BODY_FAULTS = { "too-large": `body larger than ${MAX_CALL_BYTES} bytes`, "
 export function toolRoutes(context: CallContext) {
   return async (app: FastifyInstance): Promise<void> => {
     app.post(`${TOOLS_PATH}*`, {
-      onRequest(request, _reply, done) {
-        // [TOOL] The body is read as JSON, under any content type.
-        request.headers["content-type"] = undefined;
-        done();
-      },
+      onRequest: ignoreContentType,
       handler: (request, reply) => callTool(context, request, reply),
     });
   };
@@ -52,13 +48,11 @@ async function callTool(context: CallContext, request: FastifyRequest, reply: Fa
 /** Reads the body only now, after the key, the limit and the lock have been checked. */
 async function runRequest(context: CallContext, call: VerifiedCall, request: FastifyRequest): Promise<ApiResponse> {
   const { bytes, fault } = await readBytes(request.raw, MAX_CALL_BYTES);
-  try {
-    const refusal = await renew(context, call, request);
-    if (refusal) return refusal;
-  } catch (error) {
+  const refusal = await renew(context, call, request).catch((error: unknown) => {
     context.log.error({ err: error, keyId: call.verdict.keyId }, "key not verified again");
     return INTERNAL_ERROR;
-  }
+  });
+  if (refusal) return refusal;
   const violation = fault && { field: "", rule: "body", message: BODY_FAULTS[fault] };
   return runVerified(context, call, request, { body: bytes, violation });
 }
