@@ -111,7 +111,8 @@ function missingSentence(missing: readonly Program[], clusterMajor: number | und
   const list = (text: (program: Program) => string, separator = " ") => missing.map(text).join(separator);
   const wanted = (program: Program) => {
     if (program === PROGRAMS.postgres && clusterMajor) return `PostgreSQL ${clusterMajor}, which made the data`;
-    return `${program.label} ${program.minimum.major}.${program.minimum.minor} or newer`;
+    const { major, minor } = program.minimum;
+    return `${program.label} ${minor ? `${major}.${minor}` : major} or newer`;
   };
   const apt = `apt-get install ${list((program) => program.debianPackage)}`;
   const brew = `brew install ${list((program) => program.brewFormula)}`;

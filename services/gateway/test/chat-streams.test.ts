@@ -248,7 +248,7 @@ test("[CHAT] a stream goes on after the last id of a database that was restored 
   expect(read.ids).toEqual([1, 2, 3, 2]);
 });
 
-test("[CHAT] a stream that hears nothing reads after 2, 4, 8 and then each 10 s, and begins again once it hears something", async () => {
+test("[CHAT] a stream that hears nothing reads after 2, 4, 8 and then every 10 s, and begins again once it hears something", async () => {
   const silences: number[] = [];
   const reader = new LiveReader(new AbortController().signal, (reads) => {
     silences.push(silenceMs(reads));

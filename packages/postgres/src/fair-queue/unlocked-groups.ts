@@ -3,8 +3,8 @@ import { isLockTimeout } from "../data-error.ts";
 const LOCK_TIMEOUT_MS = 500;
 /** For each group alone, once one of several has stayed locked that long. */
 const ALONE_TIMEOUT_MS = 100;
-/** For a group that was locked the last time: what comes after the batch waits for it. */
-const LATELY_TIMEOUT_MS = 20;
+/** For all groups that were locked the last time: what comes after the batch waits for them. */
+const LATELY_WAIT_MS = 300;
 /** Bounds memory: all are forgotten then. */
 const MAX_LOCKED = 1_000;
 
@@ -13,7 +13,7 @@ const MAX_LOCKED = 1_000;
  * that other groups do not wait for it. Returns the items of groups that stayed locked, for which nothing was done.
  *
  * `lockedLately` remembers these groups from one call to the next, for callers that are called often: they come after the
- * others, alone and with a short wait, and not at all once one of them is still locked.
+ * others, alone, and those that no time is left for come first in the next call.
  */
 export async function inUnlockedGroups<Item>(
   items: readonly Item[],
@@ -46,10 +46,7 @@ export async function inUnlockedGroups<Item>(
   }
   if (!(await tryTo(free, LOCK_TIMEOUT_MS)))
     for (const group of free) if (free.length === 1 || !(await tryTo([group], ALONE_TIMEOUT_MS))) remember(group);
-  for (const group of lately) {
-    if (await tryTo([group], LATELY_TIMEOUT_MS)) continue;
-    remember(group);
-    break;
-  }
+  const end = performance.now() + LATELY_WAIT_MS;
+  for (const group of lately) if (performance.now() < end && !(await tryTo([group], ALONE_TIMEOUT_MS))) remember(group);
   return [...left.values()].flat();
 }

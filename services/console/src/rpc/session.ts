@@ -31,7 +31,7 @@ function changed(next: Session | undefined, ended: boolean) {
 
 /** Resolves once the user has logged in again since a call was sent, which was refused in the session of that time. */
 export async function loginAgain(ofCall: Session | undefined): Promise<void> {
-  if (session !== ofCall) return;
+  if (!hasEnded && session?.csrf_token !== ofCall?.csrf_token) return;
   waiting ??= Promise.withResolvers<void>();
   changed(session, true);
   return waiting.promise;

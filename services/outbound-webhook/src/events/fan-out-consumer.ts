@@ -57,13 +57,15 @@ export async function runFanOutConsumer(context: Context, signal: AbortSignal): 
       const failures: unknown[] = [];
       for (const part of inParts(pending, ({ event }) => event.body.length, TRANSACTION)) {
         try {
-          for (const { message } of await storeUnlocked(part, refused, running)) again.add(message);
+          const locked = await storeUnlocked(part, refused, running);
+          for (const { message } of locked) again.add(message);
+          if (locked[0])
+            onError("fan-out")(new Error(`the queue of the workspace ${locked[0].event.workspaceId} is locked`));
         } catch (error) {
           failures.push(error);
         }
       }
       if (failures.length > 0) throw failures[0];
-      if (again.size > 0) onError("fan-out")(new Error("the queue of a workspace is locked"));
       // The others are refused again when their message comes again.
       const final = refused.filter(({ message }) => !again.has(message));
       if (final.length > 0) await park(final, running);

@@ -11,7 +11,7 @@ const FAILED_WAIT_MS = 1_000;
 export async function runReplays(context: Context, signal: AbortSignal): Promise<void> {
   const onError = context.onError("replay");
   while (!signal.aborted) {
-    const waitMs = await stepOnce(context).catch((error: unknown) => {
+    const waitMs = await stepOnce(context, onError).catch((error: unknown) => {
       onError(error);
       return FAILED_WAIT_MS;
     });
@@ -20,8 +20,12 @@ export async function runReplays(context: Context, signal: AbortSignal): Promise
 }
 
 /** Resolves with how long to wait. */
-async function stepOnce({ queuePool, queue, announceWork, now }: Context): Promise<number> {
-  const { worked, nextAt } = await stepReplay(queuePool, queue, now());
+async function stepOnce(
+  { queuePool, queue, announceWork, now }: Context,
+  onError: (error: unknown) => void,
+): Promise<number> {
+  const { worked, nextAt, lockedWorkspace } = await stepReplay(queuePool, queue, now());
+  if (lockedWorkspace) onError(new Error(`the queue of the workspace ${lockedWorkspace} is locked`));
   // Needed even when the step made no deliveries: a dispatcher may have skipped the workspace while it was locked.
   if (worked) announceWork();
   const untilNextMs = nextAt ? nextAt.getTime() - now().getTime() : Number.POSITIVE_INFINITY;

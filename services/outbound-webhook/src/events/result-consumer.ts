@@ -40,18 +40,18 @@ export function runResultConsumer(
       const results = messages.flatMap((message) =>
         readResults(message.data, onError).map((result) => ({ message, record: toRecord(result, at) })),
       );
-      const applied: typeof results = [];
+      const applied = new Set<(typeof results)[number]>();
       async function applyAccepted(some: typeof results, lockTimeoutMs: number): Promise<void> {
         const refused = await writeAccepted(some, async (part) => {
           const records = part.map(({ record }) => record);
           await apply(records, at, lockTimeoutMs);
-          applied.push(...part);
+          for (const each of part) applied.add(each);
         });
         // The lease of such a delivery ends, and its attempt is made again.
         for (const { reason } of refused) onError(new Error(`a result was refused: ${reason}`));
       }
       const locked = await inUnlockedGroups(results, ({ record }) => record.workspaceId, applyAccepted, lockedLately);
-      if (locked.length > 0) onError(new Error("the queue of a workspace is locked"));
+      if (locked[0]) onError(new Error(`the queue of the workspace ${locked[0].record.workspaceId} is locked`));
       for (const { message } of locked) again.add(message);
       // What comes again is counted then.
       for (const { message, record } of applied)

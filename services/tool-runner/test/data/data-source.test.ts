@@ -129,12 +129,13 @@ test("[TOOL] a result with too many rows or bytes is refused, and the data sourc
   expect(await rows(1)).toEqual({ ok: 1 });
 });
 
-test("[TOOL] the connection whose result was refused serves the next query", async () => {
+test("[TOOL] the connection whose result was refused serves the next query, unless the rest of the result is slow", async () => {
   const found = await createFindServer(runner.config.allowedDataSources)(runner.dataUrl, runner.workspaceId);
   if (!found.ok) throw new Error(found.reason);
   const options = { maxConnections: 1, applicationName: "test", types: exactTypes(JSON.parse) };
   const pool = createForeignPool(found.server, options);
-  const run = (text: string) => runStatement(pool, { ...STATEMENT, text }, new AbortController().signal);
+  const run = (text: string, timeoutMs = STATEMENT.timeoutMs) =>
+    runStatement(pool, { ...STATEMENT, text, timeoutMs }, new AbortController().signal);
   const pid = () => rowsOf(run("select pg_backend_pid() as pid"));
   const before = await pid();
   for (const [text, code] of [
@@ -145,6 +146,13 @@ test("[TOOL] the connection whose result was refused serves the next query", asy
     await expect(run(text)).rejects.toMatchObject({ code });
     expect(await pid()).toEqual(before);
   }
+  // Nobody waits for a rest that takes a minute.
+  const slow = `select n, repeat('x', case when n > 1100 then 9000 else 1 end), case when n > 1100 then pg_sleep(1)::text end
+    from generate_series(1, 1160) n`;
+  const startedAt = performance.now();
+  await expect(run(slow, 100_000)).rejects.toMatchObject({ code: "TOO_MANY_ROWS" });
+  expect(performance.now() - startedAt).toBeLessThan(30_000);
+  expect(await pid()).not.toEqual(before);
   await pool.end();
 });
 

@@ -22,6 +22,8 @@ export interface ReplayStep {
   made: number;
   /** When the next step of any replay is due; undefined when there is none. */
   nextAt: Date | undefined;
+  /** The workspace whose replays were postponed, because something else has locked its queue. */
+  lockedWorkspace?: string;
 }
 
 const LOCK_DUE = `select workspace_id as "workspaceId", id as "replayId" from outbound_webhook.replay
@@ -56,7 +58,7 @@ export async function stepReplay(pool: Pool, queue: FairQueue, now: Date): Promi
       throw error;
     }
     await pool.query(postpone("workspace_id"), [due.workspaceId, until]);
-    return { worked: false, made: 0, nextAt: await nextStepAt(pool) };
+    return { worked: false, made: 0, nextAt: await nextStepAt(pool), lockedWorkspace: due.workspaceId };
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { isDeeperThan, isJsonObject } from "@toolgate/rules/json-object";
 import pg from "pg";
 import { ToolError } from "../errors.ts";
@@ -32,6 +33,8 @@ const MAX_JSON_CHARACTERS = 8 * 1024 * 1024;
  * used again.
  */
 const CANCEL_MARGIN_MS = 100;
+/** How long a failed statement may take to send the rest of its rows. */
+const ROLLBACK_WITHIN_MS = 100;
 /** Oids of json and jsonb, and of their arrays. */
 const JSON_TYPES = [114, 3802];
 const JSON_ARRAY_TYPES = [199, 3807];
@@ -91,8 +94,8 @@ async function inTransaction(
     await client.query(keep ? "commit" : "rollback");
     return { rowsJson: `[${rows.join()}]`, rowCount: rowCount ?? 0 };
   } catch (error) {
-    // If this fails too, the pool sees the open transaction and discards the connection.
-    await client.query("rollback").catch(() => {});
+    // If this fails too, or is late, the pool sees the open transaction and discards the connection.
+    await Promise.race([client.query("rollback").catch(() => {}), delay(ROLLBACK_WITHIN_MS)]);
     throw error;
   }
 }
@@ -104,7 +107,7 @@ function oneStatement(text: string, values: unknown[] = []): pg.QueryConfig {
 
 /**
  * Passes each row to `onRow` when it arrives, and rejects when it throws. The rest is then read and dropped before the
- * next query of the client, so that the connection stays usable unless the rest exceeds the limits of time or bytes.
+ * next query of the client, so that the connection stays usable.
  */
 function queryRows(
   client: ForeignClient,
