@@ -44,9 +44,18 @@ export async function inUnlockedGroups<Item>(
     lockedLately.delete(group);
     lockedLately.add(group);
   }
-  if (!(await tryTo(free, LOCK_TIMEOUT_MS)))
-    for (const group of free) if (free.length === 1 || !(await tryTo([group], ALONE_TIMEOUT_MS))) remember(group);
+  async function tryAlone(group: string): Promise<void> {
+    if (!(await tryTo([group], ALONE_TIMEOUT_MS))) remember(group);
+  }
+  if (!(await tryTo(free, LOCK_TIMEOUT_MS))) {
+    // A single group has been tried alone.
+    if (free.length === 1) free.forEach(remember);
+    else for (const group of free) await tryAlone(group);
+  }
   const end = performance.now() + LATELY_WAIT_MS;
-  for (const group of lately) if (performance.now() < end && !(await tryTo([group], ALONE_TIMEOUT_MS))) remember(group);
+  for (const group of lately) {
+    if (performance.now() >= end) break;
+    await tryAlone(group);
+  }
   return [...left.values()].flat();
 }

@@ -29,7 +29,7 @@ function changed(next: Session | undefined, ended: boolean) {
   for (const listener of listeners) listener();
 }
 
-/** Resolves once the user has logged in again since a call was sent, which was refused in the session of that time. */
+/** Resolves once the user has logged in again, at once if that has happened since the refused call was sent, in `ofCall`. */
 export async function loginAgain(ofCall: Session | undefined): Promise<void> {
   if (!hasEnded && session?.csrf_token !== ofCall?.csrf_token) return;
   waiting ??= Promise.withResolvers<void>();

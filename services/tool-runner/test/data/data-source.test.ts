@@ -7,10 +7,8 @@ import { type HostilePostgres, startHostilePostgres } from "@toolgate/testbed/se
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { argumentValues } from "../../src/domain/data/named-parameters.ts";
 import { createDataSources, dataSourceContext } from "../../src/execution/data-sources/data-sources.ts";
-import { exactTypes } from "../../src/execution/data-sources/exact-types.ts";
 import { createFindServer } from "../../src/execution/data-sources/find-server.ts";
-import { createForeignPool } from "../../src/execution/data-sources/foreign-pool.ts";
-import { runStatement, type StatementResult } from "../../src/execution/data-sources/run-statement.ts";
+import type { StatementResult } from "../../src/execution/data-sources/run-statement.ts";
 import { startToolRunnerRig, type ToolRunnerRig } from "../tool-runner-rig.ts";
 
 const CONCURRENT_CALLS = 6;
@@ -127,33 +125,6 @@ test("[TOOL] a result with too many rows or bytes is refused, and the data sourc
   const wide = { tool: "wide_handler", args: { count: 900 } };
   expect(await runner.resultOf(wide)).toEqual({ code: "RESULT_TOO_LARGE" });
   expect(await rows(1)).toEqual({ ok: 1 });
-});
-
-test("[TOOL] the connection whose result was refused serves the next query, unless the rest of the result is slow", async () => {
-  const found = await createFindServer(runner.config.allowedDataSources)(runner.dataUrl, runner.workspaceId);
-  if (!found.ok) throw new Error(found.reason);
-  const options = { maxConnections: 1, applicationName: "test", types: exactTypes(JSON.parse) };
-  const pool = createForeignPool(found.server, options);
-  const run = (text: string, timeoutMs = STATEMENT.timeoutMs) =>
-    runStatement(pool, { ...STATEMENT, text, timeoutMs }, new AbortController().signal);
-  const pid = () => rowsOf(run("select pg_backend_pid() as pid"));
-  const before = await pid();
-  for (const [text, code] of [
-    ["select n from generate_series(1, 1001) n", "TOO_MANY_ROWS"],
-    ["select (repeat('[', 70) || repeat(']', 70))::jsonb from generate_series(1, 2)", "RESULT_TOO_DEEP"],
-    ["select repeat(chr(1), 3000) from generate_series(1, 1000)", "RESULT_TOO_LARGE"],
-  ] as const) {
-    await expect(run(text)).rejects.toMatchObject({ code });
-    expect(await pid()).toEqual(before);
-  }
-  // Nobody waits for a rest that takes a minute.
-  const slow = `select n, repeat('x', case when n > 1100 then 9000 else 1 end), case when n > 1100 then pg_sleep(1)::text end
-    from generate_series(1, 1160) n`;
-  const startedAt = performance.now();
-  await expect(run(slow, 100_000)).rejects.toMatchObject({ code: "TOO_MANY_ROWS" });
-  expect(performance.now() - startedAt).toBeLessThan(30_000);
-  expect(await pid()).not.toEqual(before);
-  await pool.end();
 });
 
 test.each([

@@ -33,8 +33,8 @@ const MAX_JSON_CHARACTERS = 8 * 1024 * 1024;
  * used again.
  */
 const CANCEL_MARGIN_MS = 100;
-/** How long a failed statement may take to send the rest of its rows. */
-const ROLLBACK_WITHIN_MS = 100;
+/** How long the rest of a refused result, and the rollback, may take: longer than the way to a server far away. */
+const ROLLBACK_WITHIN_MS = 1_000;
 /** Oids of json and jsonb, and of their arrays. */
 const JSON_TYPES = [114, 3802];
 const JSON_ARRAY_TYPES = [199, 3807];
