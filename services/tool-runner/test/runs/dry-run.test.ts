@@ -78,7 +78,7 @@ describe("a dry run", () => {
   it("[TOOL] a dry run records every write instead of making it, and the tool gets the usual results", async () => {
     const before = await effects();
     const { outcome, writes } = await runner.tools.dryRun({ tool: "all", args: { city: "Bern" } });
-    expect(outcome.case).toBe("resultJson");
+    expect(outcome).toMatchObject({ case: "resultJson" });
     expect(JSON.parse(String(outcome.value))).toMatchObject({
       city: "Bern",
       n: 0,
