@@ -27,7 +27,7 @@ export default defineConfig({
     maxWorkers: isVerify ? 1 : 4,
     setupFiles: ["packages/testbed/src/property-seed.ts"],
     globalSetup: ["packages/testbed/src/global-setup.ts"],
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     testTimeout: 400_000,
     hookTimeout: 400_000,
   },

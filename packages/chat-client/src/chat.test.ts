@@ -185,10 +185,10 @@ test("[CHAT] leaving the loop and firing the signal both close the connection", 
     if (number === 2) stop.abort(new Error("left the page"));
   });
   for await (const { event } of chat.send("hello")) if (event === "message") break;
-  await expect.poll(() => closed, { timeout: 20_000 }).toEqual([1]);
+  await expect.poll(() => closed).toEqual([1]);
   const reading = all(chat.send("hello", { signal: stop.signal }));
   await expect(reading).rejects.toThrow("left the page");
-  await expect.poll(() => closed, { timeout: 20_000 }).toEqual([1, 2]);
+  await expect.poll(() => closed).toEqual([1, 2]);
 });
 
 test("[CHAT-17] [CHAT-20] a resumed stream begins at a time, and continues after the last event", async () => {

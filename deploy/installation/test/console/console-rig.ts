@@ -5,7 +5,7 @@ import { findChromium, launchChromium } from "../browser.ts";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 const chromium = findChromium();
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
   console.error("CSP: " + violatedDirective + " " + blockedURI))`;
 
@@ -62,7 +62,8 @@ export function describeConsole(name: string, tests: (rig: ConsoleRig) => void):
     beforeAll(() => rig.start());
     afterAll(() => rig.stop());
     beforeEach(() => rig.keepOpen());
-    afterEach(async () => {
+    afterEach(async ({ task }) => {
+      if (task.result?.state === "fail") rig.problems.push(...(await rig.shownTexts()));
       await rig.closeOpened();
       expect(rig.problems.splice(0)).toEqual([]);
     });
@@ -129,6 +130,13 @@ export class ConsoleRig {
     const user = { email: `${role}-${this.#users}-${account.email}`, password: "another password" };
     await provision(pool, { workspace: account.workspace, ...user, role });
     return user;
+  }
+
+  /** What the pages show, as a part of the report on a test that failed. */
+  shownTexts(): Promise<string[]> {
+    const textOf = async (page: Page) =>
+      `${page.url()}: ${(await page.locator("body").innerText()).replaceAll(/\n+/g, " | ")}`;
+    return Promise.all(this.#opened.map(({ page }) => textOf(page).catch(String)));
   }
 
   /** What is open now stays open when the next test ends. */

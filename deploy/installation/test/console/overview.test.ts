@@ -30,7 +30,7 @@ describeConsole("the overview of a workspace", (rig) => {
     await firstSteps(page).waitFor();
     expect(await done.count()).toBe(0);
     await expectAccessible(page);
-    const ticks = (count: number) => expect.poll(() => done.count(), { timeout: 20_000 }).toBe(count);
+    const ticks = (count: number) => expect.poll(() => done.count()).toBe(count);
     await toolgate.saveTool("greet", { external_api: true, handler: "export default () => 1;" });
     await ticks(1);
     const { secret } = await toolgate.createKey({ name: "Acme", tools: ["greet"] });

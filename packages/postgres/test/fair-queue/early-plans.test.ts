@@ -54,6 +54,6 @@ it("[FAIR] plans that were made while the queue was empty read no more of a long
   // Its counts are complete once the connection has ended.
   await pool.end();
   const connections = () => rig.sql("select from pg_stat_activity where application_name = 'early'");
-  await expect.poll(connections, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(connections).toEqual([]);
   expect((await rowsRead()) - before).toBeLessThan(MAX_ROWS * CLAIMS);
 });
