@@ -66,6 +66,8 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
   if (Object.keys(setup).length === 0) {
     const installation = shared.get(kind) ?? startInstallation(kind, SHARED);
     shared.set(kind, installation);
+    // The next file tries again.
+    installation.catch(() => shared.delete(kind));
     return openWorkspace(await installation);
   }
   await using resources = new AsyncDisposableStack();

@@ -14,7 +14,7 @@ type Subject = AsyncDisposable & { readonly call: Call<VerifyRequest, VerifyResp
 type SubjectOptions = { readonly maxInFlight?: number; readonly onError?: (error: unknown) => void };
 type OpenSubject = (handler: VerifyHandler, options?: SubjectOptions) => Promise<Subject>;
 
-const LONG_MS = 20_000;
+const LONG_MS = 120_000;
 const SHORT_MS = 60;
 const MAX_SHORT_MS = 6_000;
 

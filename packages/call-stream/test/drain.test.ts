@@ -5,7 +5,7 @@ import { ask, responseTo, verifyClient } from "./verify-client.ts";
 import type { VerifyHandler } from "./verify-server.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
-const LONG_MS = 20_000;
+const LONG_MS = 120_000;
 /** Longer than it takes to notice a dead server. */
 const SILENT_MS = 6_000;
 

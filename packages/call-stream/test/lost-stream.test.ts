@@ -6,7 +6,7 @@ import { spawnServer } from "./spawn-server.ts";
 import { ask, failureOf, responseTo, verifyClient } from "./verify-client.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
-const LONG_MS = 20_000;
+const LONG_MS = 120_000;
 /** Longer than a process takes to start on a busy machine. */
 const START_MS = 300_000;
 

@@ -12,7 +12,7 @@ import { streamTransport } from "../src/transport.ts";
 import { ask, failureOf, responseTo, verifyClient } from "./verify-client.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
-const LONG_MS = 20_000;
+const LONG_MS = 120_000;
 /** After a drain without a grace time, any time will do. */
 const GRACE_OVER_MS = 50;
 

@@ -12,22 +12,19 @@ export interface PoolOptions {
   maxConnections: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** How long a statement waits for a connection while all are in use. Default 5 s. */
+  /** How long a statement waits for a connection, be it a new one or one that is in use. Default 30 s. */
   waitMs?: number;
-  /** How long a new connection may take. Default 5 s. */
-  connectTimeoutMs?: number;
   /** Longest time that a statement may run. Default 30 s. */
   statementTimeoutMs?: number;
   /** Called with the error of a connection that broke while idle; the pool replaces it. */
   onIdleError?: (error: Error) => void;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /**
- * For work that is done once, and that nobody repeats when it fails. A login with a password takes pg a dozen turns of the
- * event loop and of its threads, so on a busy machine 5 s may pass although the server answers at once.
+ * A login with a password takes pg a dozen turns of the event loop and of its threads, so on a busy machine more than 5 s
+ * may pass although the server answers at once.
  */
-const PATIENT_MS = 30_000;
+const WAIT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** After this time an idle transaction is ended, which releases its locks. */
@@ -43,13 +40,9 @@ export const BIGINT_AS_NUMBER: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** What a pool gives each client. */
-type ConnectingConfig = pg.ClientConfig & { connectTimeoutMs: number };
-
-/** Gives connecting a timeout of its own: the pool's covers waiting too, and may be much longer. */
-class ConnectingClient extends pg.Client {
-  constructor({ connectTimeoutMs, ...config }: ConnectingConfig) {
-    super({ ...config, connectionTimeoutMillis: connectTimeoutMs });
+class PooledClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
     // A connection may break between two statements, and even before its borrower could add a listener: without one, the
     // process would crash. The pool replaces the client, because it takes no more statements.
     this.on("error", () => {});
@@ -84,13 +77,12 @@ class ConnectingClient extends pg.Client {
  * all below 2^53.
  */
 export function createPool(options: PoolOptions): Pool {
-  const config: pg.PoolConfig & ConnectingConfig = {
-    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-    Client: ConnectingClient as unknown as new () => pg.ClientBase,
+  const config: pg.PoolConfig = {
+    Client: PooledClient,
     connectionString: options.url,
     max: options.maxConnections,
     application_name: options.applicationName,
-    connectionTimeoutMillis: options.waitMs ?? CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.waitMs ?? WAIT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -108,8 +100,7 @@ export function createPool(options: PoolOptions): Pool {
 
 /** Runs `work` with a pool of one connection, which is closed afterwards. */
 export async function withPool<T>(url: string, applicationName: string, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const patience = { waitMs: PATIENT_MS, connectTimeoutMs: PATIENT_MS };
-  const pool = createPool({ url, maxConnections: 1, applicationName, ...patience });
+  const pool = createPool({ url, maxConnections: 1, applicationName });
   try {
     return await work(pool);
   } finally {

@@ -35,9 +35,6 @@ export interface Context {
   now: () => Date;
 }
 
-/** When many turns start at the same time, they wait for a connection. A waiting turn is refused after this time too. */
-export const POOL_WAIT_MS = 30_000;
-
 /** For tests. */
 export interface Overrides {
   modelOf?: ModelOf;
@@ -61,7 +58,7 @@ export async function createContext(
 ): Promise<Context> {
   const { databaseUrl: url, databaseConnections: maxConnections } = config;
   const onIdleError = (error: Error) => log.error({ err: error }, "postgres connection lost");
-  const connection = { url, maxConnections, waitMs: POOL_WAIT_MS, applicationName: "chat", onIdleError };
+  const connection = { url, maxConnections, applicationName: "chat", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "chat queue"));
   const leasePool = resources.adopt(createPipelinePool({ ...connection, maxConnections: 1 }), (owned) => owned.end());

@@ -6,6 +6,7 @@ import { start as startGateway } from "@toolgate/gateway/service";
 import { lockWorkspace } from "@toolgate/key-auth/operator/workspaces";
 import { createLogger } from "@toolgate/service-host/process/logger";
 import { localServices } from "@toolgate/service-host/rpc/local-services";
+import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { type HookRig, type RigOptions, startHookRig } from "./hook-rig.ts";
 
@@ -36,8 +37,9 @@ export interface ReceiveRig extends HookRig {
   baseUrl(replica?: number): string;
   /** One request over a new connection. */
   send(url: string, request?: HookRequest): Promise<HookResponse>;
-  /** The same, signed in the native format. */
+  /** The same, signed in the native format, and repeated while it gets 503, as senders have to. */
   sendSigned(hook: { url: string; secret: string }, request?: HookRequest & { at?: number }): Promise<HookResponse>;
+  sendSignedOnce: ReceiveRig["sendSigned"];
   /** The deliveries of a hook, oldest first. */
   deliveriesOf(hookId: bigint): Promise<StoredDelivery[]>;
   /** Deliveries that wait for a runner. */
@@ -92,15 +94,22 @@ export async function startReceiveRig({
   const baseUrl = (replica = 0) => urls[replica] as string;
   const send: ReceiveRig["send"] = (url, { replica, segment, path, ...request } = {}) =>
     exchange(baseUrl(replica), path ?? `/api/v1/hooks/${segment ?? url.split("/").at(-1)}`, request);
+  const sendSignedOnce: ReceiveRig["sendSignedOnce"] = ({ url, secret }, { at, headers, ...request } = {}) => {
+    const body = request.body ?? "{}";
+    const signature = sign(secret, at ?? Math.floor(rig.clock.now().getTime() / 1000), body);
+    return send(url, { ...request, body, headers: { "x-service-signature": signature, ...headers } });
+  };
   const owned = resources.move();
   return {
     ...rig,
     baseUrl,
     send,
-    sendSigned({ url, secret }, { at = Math.floor(rig.clock.now().getTime() / 1000), headers, ...request } = {}) {
-      const body = request.body ?? "{}";
-      return send(url, { ...request, body, headers: { "x-service-signature": sign(secret, at, body), ...headers } });
-    },
+    sendSignedOnce,
+    sendSigned: (hook, request) =>
+      eventually(async () => {
+        const response = await sendSignedOnce(hook, request);
+        return response.status !== 503 && response;
+      }),
     async deliveriesOf(hookId) {
       const { rows } = await rig.pool.query(
         "select * from inbound_hook.delivery where hook_id = $1 order by created_at, id",

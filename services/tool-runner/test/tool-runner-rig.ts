@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { create, type JsonObject } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { EPOCH_LUA, epochKey } from "@toolgate/epoch/epoch";
@@ -161,7 +162,8 @@ export async function startToolRunnerRig({
     /** The parsed result of a call that must succeed. */
     async resultOf(sent: ToolCall): Promise<Record<string, unknown>> {
       const { outcome } = await call(sent);
-      if (outcome.case !== "resultJson") throw new Error(`${sent.tool} ended as ${outcome.case}`);
+      if (outcome.case !== "resultJson")
+        throw new Error(`${sent.tool} ended as ${outcome.case}: ${inspect(outcome.value)}`);
       return JSON.parse(Buffer.from(outcome.value).toString());
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

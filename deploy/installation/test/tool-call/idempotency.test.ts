@@ -76,7 +76,6 @@ test("[TOOL] [LIMIT-9] a call whose process was killed during its run never runs
   const { receiver, pool } = toolgate;
   await toolgate.saveTool("effect", {
     external_api: true,
-    timeout_ms: 1_000,
     api: { method: "POST", url: `${receiver.url}/effect` },
   });
   const { secret } = await toolgate.createKey({ name: "k", tools: ["effect"], limit: 1_000 });

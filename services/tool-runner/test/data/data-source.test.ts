@@ -27,7 +27,6 @@ beforeAll(async () => {
     await runner.saveTool(query, { external_api: true, query, parameters, timeout_ms: 1_500 });
     await runner.saveTool(`${query}_handler`, {
       external_api: true,
-      timeout_ms: 5_000,
       handler: `export default async ({ count }, ctx) => {
         try { return { ok: (await ctx.executePreparedQuery("${query}", { count })).row_count }; }
         catch (error) { return { code: error.code }; }
