@@ -97,6 +97,7 @@ test("[MGMT] a bearer token works without a CSRF token: the opaque one and the J
   for (const tokenKind of ["TOKEN_KIND_SESSION", "TOKEN_KIND_JWT"]) {
     const credentials = { email, password, tokenKind };
     const { body } = await send("POST", "/toolgate.key_auth.v1.SessionService/Login", credentials);
+    expect(body).toMatchObject({ token: expect.any(String) });
     const token = String(body.token);
     expect((await listKeys({ authorization: `Bearer ${token}` })).status).toBe(200);
     if (tokenKind === "TOKEN_KIND_JWT") await verifyJwt(token);
