@@ -125,13 +125,11 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   };
 }
 
-/**
- * Settles like the response, or rejects as soon as the connection breaks, because the response will never come then.
- */
+/** Settles like the response, or rejects as soon as the connection breaks, because the response will never come then. */
 export async function unlessDisconnected<T>(bus: Bus, request: () => Promise<T>): Promise<T> {
-  if (!bus.isConnected()) throw notConnected();
+  if (!bus.isConnected()) throw new Error("not connected to NATS");
   const { promise: broken, reject } = Promise.withResolvers<never>();
-  const off = bus.onDisconnect(() => reject(connectionBroke()));
+  const off = bus.onDisconnect(() => reject(new Error("lost connection to NATS")));
   const response = request();
   try {
     return await Promise.race([response, broken]);
@@ -139,14 +137,6 @@ export async function unlessDisconnected<T>(bus: Bus, request: () => Promise<T>)
     off();
     response.catch(() => {});
   }
-}
-
-function notConnected(): Error {
-  return new Error("not connected to NATS");
-}
-
-function connectionBroke(): Error {
-  return new Error("lost connection to NATS");
 }
 
 /** The client takes credentials separately from the addresses; those of the first address that has any apply to all. */

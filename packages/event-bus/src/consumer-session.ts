@@ -11,7 +11,7 @@ import {
 import { consumerPending, consumerUnacknowledged } from "@toolgate/telemetry/instruments";
 import { atMostEvery } from "@toolgate/telemetry/metrics";
 import { type Bus, unlessDisconnected } from "./connect.ts";
-import { ensureStream, type StreamName } from "./streams.ts";
+import { ensureStream, isStreamNotFound, type StreamName } from "./streams.ts";
 
 export interface ConsumeOptions {
   bus: Bus;
@@ -121,9 +121,8 @@ async function stopWhenGone(messages: ConsumerMessages, onLost: () => void): Pro
 /** Its unacknowledged messages stay in the stream, for the next consumer of that name. */
 async function removeConsumer({ bus, stream, durable }: ConsumeOptions): Promise<void> {
   await unlessDisconnected(bus, () => bus.jsm.consumers.delete(stream, durable)).catch((error: unknown) => {
-    if (!(error instanceof JetStreamApiError)) throw error;
-    if (error.code !== JetStreamApiCodes.ConsumerNotFound && error.code !== JetStreamApiCodes.StreamNotFound)
-      throw error;
+    const isMissing = error instanceof JetStreamApiError && error.code === JetStreamApiCodes.ConsumerNotFound;
+    if (!isMissing && !isStreamNotFound(error)) throw error;
   });
 }
 

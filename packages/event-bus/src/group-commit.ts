@@ -1,8 +1,6 @@
 /** Collects the items added in one tick, and commits them as one batch. */
 export interface GroupCommit<T> extends AsyncDisposable {
-  /**
-   * Resolves once the item's batch is committed. Rejects if that fails, or immediately when too much is waiting.
-   */
+  /** Resolves once the item's batch is committed. Rejects if that fails, or immediately when too much is waiting. */
   add(item: T): Promise<void>;
 }
 

@@ -1,53 +1,49 @@
 import { DiscardPolicy, JetStreamApiCodes, JetStreamApiError, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { type Bus, unlessDisconnected } from "./connect.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const MS_IN_NS = 1_000_000;
+const HOUR_NS = 3_600 * 1_000_000_000;
+const DAY_NS = 24 * HOUR_NS;
+const GIB = 1024 ** 3;
 /** Part of a stream's largest size. */
 const NEARLY_FULL = 0.9;
-
-/** How a stream keeps its messages. */
-interface StreamSettings {
-  subjects: string[];
-  retention: RetentionPolicy;
-  /** What a full stream does: `New` refuses new messages, `Old` drops the oldest ones. */
-  discard: DiscardPolicy;
-  maxBytes: number;
-  maxAgeMs: number;
-}
 
 /**
  * Each message has one consumer and is removed once it has been acknowledged. A full stream refuses messages, and the
  * sender keeps them.
  */
-const WORK_QUEUE = { retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New };
+const WORK_QUEUE = {
+  storage: StorageType.File,
+  retention: RetentionPolicy.Workqueue,
+  discard: DiscardPolicy.New,
+  max_bytes: GIB,
+};
 
 /**
  * A broker that crashed may keep acknowledged messages without ever delivering them again (seen with 2.9.10).
- * `maxAgeMs` removes them; no message that is still needed gets that old.
+ * `max_age` removes them; no message that is still needed gets that old.
  */
-const STREAMS: Readonly<Record<"CALLS" | "RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings>> = {
+const STREAMS = {
   /**
    * Call records on their way to Postgres. Not part of RECORDS, into which their consumer publishes: a full stream from which
    * a message goes only after another has come would stay full.
    */
-  CALLS: { ...WORK_QUEUE, subjects: ["calls.>"], maxBytes: 1024 ** 3, maxAgeMs: 7 * DAY_MS },
+  CALLS: { ...WORK_QUEUE, subjects: ["calls.>"], max_age: 7 * DAY_NS },
   /** Usage, execution and audit records on their way to Postgres. */
-  RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], maxBytes: 1024 ** 3, maxAgeMs: 7 * DAY_MS },
+  RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], max_age: 7 * DAY_NS },
   /**
    * Events on their way to the fan-out. The stream never blocks: when full it drops the oldest events, which their outbox
    * publishes again.
    */
   EVENTS: {
     subjects: ["events.>"],
+    storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     discard: DiscardPolicy.Old,
-    maxBytes: 512 * 1024 ** 2,
-    maxAgeMs: HOUR_MS,
+    max_bytes: GIB / 2,
+    max_age: HOUR_NS,
   },
   /** Attempts on their way to workers, and their results on the way back. */
-  ATTEMPTS: { ...WORK_QUEUE, subjects: ["attempts.>"], maxBytes: 1024 ** 3, maxAgeMs: HOUR_MS },
+  ATTEMPTS: { ...WORK_QUEUE, subjects: ["attempts.>"], max_age: HOUR_NS },
 };
 
 export type StreamName = keyof typeof STREAMS;
@@ -58,18 +54,8 @@ export type StreamName = keyof typeof STREAMS;
  */
 export async function ensureStream(bus: Bus, name: StreamName): Promise<void> {
   const found = await unlessDisconnected(bus, () => bus.jsm.streams.info(name)).catch(undefinedIfMissing);
-  const { subjects, retention, discard, maxBytes, maxAgeMs } = STREAMS[name];
   if (found) return;
-  const config = {
-    name,
-    subjects,
-    retention,
-    storage: StorageType.File,
-    discard,
-    max_bytes: maxBytes,
-    max_age: maxAgeMs * MS_IN_NS,
-    num_replicas: bus.streamReplicas,
-  };
+  const config = { name, ...STREAMS[name], num_replicas: bus.streamReplicas };
   await unlessDisconnected(bus, () => bus.jsm.streams.add(config));
 }
 
@@ -77,20 +63,13 @@ export async function ensureStream(bus: Bus, name: StreamName): Promise<void> {
 export async function streamFaults(bus: Bus, name: StreamName): Promise<string[]> {
   const found = await unlessDisconnected(bus, () => bus.jsm.streams.info(name)).catch(undefinedIfMissing);
   if (!found) return ["does not exist"];
-  const { subjects, retention, discard, maxBytes, maxAgeMs } = STREAMS[name];
-  const wanted: Record<string, unknown> = {
-    subjects: subjects.join(", "),
-    retention,
-    discard,
-    max_bytes: maxBytes,
-    max_age: maxAgeMs * MS_IN_NS,
-    storage: StorageType.File,
-  };
+  const { subjects, ...settings } = STREAMS[name];
+  const wanted: Record<string, unknown> = { subjects: subjects.join(", "), ...settings };
   const actual: Record<string, unknown> = { ...found.config, subjects: found.config.subjects.join(", ") };
   const faults = Object.keys(wanted)
     .filter((key) => actual[key] !== wanted[key])
     .map((key) => `has ${key} ${actual[key]} instead of ${wanted[key]}`);
-  if (discard === DiscardPolicy.New && found.state.bytes > maxBytes * NEARLY_FULL)
+  if (settings.discard === DiscardPolicy.New && found.state.bytes > settings.max_bytes * NEARLY_FULL)
     faults.push(`is nearly full (${found.state.messages} messages) and will refuse more`);
   return faults;
 }

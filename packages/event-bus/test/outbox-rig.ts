@@ -15,14 +15,8 @@ import { ensureStreams } from "../src/streams.ts";
 
 export const SOURCE = "source";
 
-export function event(eventId: string, dataJson = "{}", created = new Date(), workspaceId = "w"): WorkspaceEvent {
-  const seconds = BigInt(Math.floor(created.getTime() / 1000));
-  return create(WorkspaceEventSchema, { eventId, workspaceId, dataJson, created: seconds });
-}
-
-/** An event of one of ten workspaces. */
-export function eventOfTen(eventId: string, index: number): WorkspaceEvent {
-  return event(eventId, "{}", new Date(), `w${index % 10}`);
+export function event(eventId: string, dataJson = "{}"): WorkspaceEvent {
+  return create(WorkspaceEventSchema, { eventId, workspaceId: "w", dataJson });
 }
 
 /** A broker, a database and an outbox on them. */
@@ -42,21 +36,15 @@ export async function outboxRig() {
   const owned = resources.move();
   const outboxOn = (on: Bus): Outbox =>
     owned.use(
-      createOutbox({
-        pool,
-        schema: "source",
-        bus: on,
-        source: SOURCE,
-        onError: (error) => errors.push(error),
-      }),
+      createOutbox({ pool, schema: "source", bus: on, source: SOURCE, onError: (error) => errors.push(error) }),
     );
-  /** Receives until the rig is disposed or `stop` is called, and appends the events to `received`. */
-  function receiver(settle: boolean, on: Bus = bus) {
+  /** Receives until the rig is disposed. Returns the list of the events, which grows. */
+  function receive(settle: boolean): string[] {
     const received: string[] = [];
     const stopping = new AbortController();
-    const notices = createSettledNotices(on);
+    const notices = createSettledNotices(bus);
     const done = consumeBatches({
-      bus: on,
+      bus,
       stream: "EVENTS",
       durable: "receiver",
       filterSubject: "events.>",
@@ -73,13 +61,12 @@ export async function outboxRig() {
         }
       },
     });
-    const stop = async () => {
+    owned.defer(async () => {
       stopping.abort();
       await done;
       notices[Symbol.dispose]();
-    };
-    owned.defer(stop);
-    return { received, stop };
+    });
+    return received;
   }
   return {
     server,
@@ -89,9 +76,7 @@ export async function outboxRig() {
     errors,
     outboxOn,
     outbox: outboxOn(bus),
-    receiver,
-    /** The events that are received; the list grows. */
-    receive: (settle: boolean) => receiver(settle).received,
+    receive,
     async rows(): Promise<string[]> {
       return (await pool.query("select event_id from source.outbox order by 1")).rows.map((row) => row.event_id);
     },

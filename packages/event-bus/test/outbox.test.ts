@@ -1,8 +1,10 @@
+import { createPool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { connectBus } from "../src/connect.ts";
 import { runOutboxSweeper } from "../src/outbox.ts";
-import { event, eventOfTen, outboxRig, SOURCE } from "./outbox-rig.ts";
+import { deleteRows, insertRows } from "../src/outbox-rows.ts";
+import { event, outboxRig, SOURCE } from "./outbox-rig.ts";
 
 const HOUR_MS = 3_600_000;
 const later = (ms: number) => new Date(Date.now() + ms);
@@ -61,7 +63,7 @@ test("a lost settled notice only costs a repeated publish", async () => {
 test("an unsettled event is published again after growing waits", async () => {
   await using rig = await outboxRig();
   const start = Date.now();
-  await rig.outbox.add(event("evt_1", "{}", new Date(start)));
+  await rig.outbox.add(event("evt_1"));
   const published: number[] = [];
   for (let second = 10; second <= 3_600; second += 10) {
     if ((await rig.outbox.sweep(new Date(start + second * 1_000))) > 0) published.push(second);
@@ -78,7 +80,7 @@ test("several replicas sweep each event once", async () => {
   const adding = rig.outboxOn(closed);
   await closed.nc.close();
   const ids = Array.from({ length: 700 }, (_, index) => `evt_${index}`);
-  await Promise.all(ids.map((id, index) => adding.add(eventOfTen(id, index))));
+  await Promise.all(ids.map((id) => adding.add(event(id))));
   const replicas = [rig.outbox, rig.outboxOn(rig.bus), rig.outboxOn(rig.bus)];
   const now = later(31_000);
   const swept = await Promise.all(replicas.map((outbox) => outbox.sweep(now)));
@@ -129,4 +131,35 @@ test("the sweeper survives failures of the database and ends as soon as its sign
   await done;
   // Its pauses last 5 s.
   expect(performance.now() - startedAt).toBeLessThan(4_500);
+});
+
+test("replicas that delete the same events do not deadlock, whatever order their plans read the rows in", async () => {
+  const ids = ["evt_1", "evt_2", "evt_3"];
+  await using rig = await outboxRig();
+  await using resources = new AsyncDisposableStack();
+  const replica = (settings: string) =>
+    resources.adopt(
+      createPool({ url: `${rig.database.url}?options=${settings}`, maxConnections: 1, applicationName: "replica" }),
+      (pool) => pool.end(),
+    );
+  const byIndex = replica("-c%20enable_seqscan%3Doff%20-c%20enable_bitmapscan%3Doff%20-c%20enable_hashjoin%3Doff");
+  const byPosition = replica("-c%20enable_indexscan%3Doff%20-c%20enable_bitmapscan%3Doff");
+  // Their order in the table is not that of their ids.
+  for (const eventId of ids.toReversed())
+    await insertRows(rig.pool, "source", [{ eventId, bytes: new Uint8Array() }], new Date());
+  const holder = await rig.pool.connect();
+  await holder.query("begin");
+  await holder.query("select from source.outbox where event_id = 'evt_2' for update");
+  const changing = Promise.all([byIndex, byPosition].map((pool) => deleteRows(pool, "source", ids)));
+  changing.catch(() => {});
+  await eventually(async () => {
+    const { rows } = await rig.pool.query(
+      "select 1 from pg_stat_activity where application_name = 'replica' and wait_event_type = 'Lock'",
+    );
+    return rows.length === 2;
+  });
+  await holder.query("rollback");
+  holder.release();
+  await changing;
+  expect(rig.errors).toEqual([]);
 });
