@@ -7,55 +7,23 @@ import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/u
 import { bind } from "@toolgate/service-host/handler";
 import type { Context } from "../context.ts";
 import { debugSignature } from "./deliveries/debug-signature.ts";
-import { getDelivery } from "./deliveries/get-delivery.ts";
-import { getDeliveryAsCurl } from "./deliveries/get-delivery-as-curl.ts";
-import { getEndpointBacklog } from "./deliveries/get-endpoint-backlog.ts";
+import { deliveryHandlers } from "./deliveries/deliveries.ts";
 import { listDeliveries } from "./deliveries/list-deliveries.ts";
-import { resendDelivery } from "./deliveries/resend-delivery.ts";
 import { createEndpoint } from "./endpoints/create-endpoint.ts";
-import { deleteEndpoint } from "./endpoints/delete-endpoint.ts";
-import { getEndpoint } from "./endpoints/get-endpoint.ts";
+import { endpointHandlers } from "./endpoints/endpoints.ts";
 import { getEndpointOverview } from "./endpoints/get-endpoint-overview.ts";
-import { listEndpoints } from "./endpoints/list-endpoints.ts";
-import { rotateSecret } from "./endpoints/rotate-secret.ts";
-import { sendTestEvent } from "./endpoints/send-test-event.ts";
 import { updateEndpoint } from "./endpoints/update-endpoint.ts";
-import { listEventTypes } from "./events/list-event-types.ts";
-import { reportEvents } from "./events/report-events.ts";
-import { cancelReplay } from "./replays/cancel-replay.ts";
-import { getReplay } from "./replays/get-replay.ts";
-import { listReplays } from "./replays/list-replays.ts";
-import { previewReplay } from "./replays/preview-replay.ts";
-import { startReplay } from "./replays/start-replay.ts";
-import { countUndelivered } from "./undelivered/count-undelivered.ts";
-import { listUndelivered } from "./undelivered/list-undelivered.ts";
+import { eventHandlers } from "./events.ts";
+import { replayHandlers } from "./replays/replays.ts";
+import { undeliveredHandlers } from "./undelivered.ts";
 
 export function registerRoutes(router: ConnectRouter, context: Context): void {
   router.service(
     EndpointService,
-    bind(context, {
-      createEndpoint,
-      listEndpoints,
-      getEndpoint,
-      updateEndpoint,
-      deleteEndpoint,
-      rotateSecret,
-      sendTestEvent,
-      getEndpointOverview,
-    }),
+    bind(context, { ...endpointHandlers, createEndpoint, updateEndpoint, getEndpointOverview }),
   );
-  router.service(EventService, bind(context, { reportEvents, listEventTypes }));
-  router.service(
-    DeliveryService,
-    bind(context, {
-      listDeliveries,
-      getDelivery,
-      resendDelivery,
-      getDeliveryAsCurl,
-      getEndpointBacklog,
-      debugSignature,
-    }),
-  );
-  router.service(ReplayService, bind(context, { previewReplay, startReplay, getReplay, listReplays, cancelReplay }));
-  router.service(UndeliveredService, bind(context, { listUndelivered, countUndelivered }));
+  router.service(EventService, bind(context, eventHandlers));
+  router.service(DeliveryService, bind(context, { ...deliveryHandlers, listDeliveries, debugSignature }));
+  router.service(ReplayService, bind(context, replayHandlers));
+  router.service(UndeliveredService, bind(context, undeliveredHandlers));
 }

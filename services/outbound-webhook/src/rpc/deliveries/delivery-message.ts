@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
 import {
   type AttemptSchema,
   Cap,
@@ -88,8 +87,4 @@ function nameOf<Name extends string>(names: Record<Name, number>, value: number,
   const found = Object.entries(names).find(([, known]) => known === value);
   if (!found) throw invalidArgument(`${field}: not a known ${field}`);
   return found[0] as Name;
-}
-
-export function noSuchDelivery(): ConnectError {
-  return new ConnectError("no such delivery", Code.NotFound);
 }

@@ -16,9 +16,6 @@ import { idOf, invalidArgument, refuseIf } from "../request-fields.ts";
 const DEFAULT_RATE_PER_SECOND = 10;
 const MAX_RATE_PER_SECOND = 100;
 
-/** How far a preview and the start of a replay count events. */
-export const MAX_EVENTS_COUNTED = 100_000;
-
 const STATE: Record<ReplayRow["state"], ReplayState> = {
   running: ReplayState.RUNNING,
   paused: ReplayState.PAUSED,

@@ -6,19 +6,20 @@ import {
   UndeliveredReason,
   type UndeliveredService,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
-import type { Handler } from "@toolgate/service-host/handler";
+import type { Handlers } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
 import { requestTime, timestampOf } from "@toolgate/service-host/time";
-import type { Context } from "../../context.ts";
-import { typesViolation } from "../../domain/endpoint.ts";
+import type { Context } from "../context.ts";
+import { typesViolation } from "../domain/endpoint.ts";
 import {
-  listUndelivered as listRows,
+  countUndelivered,
+  listUndelivered,
   type UndeliveredFilter,
   type UndeliveredPlace,
   type UndeliveredRow,
-} from "../../store/undelivered.ts";
-import { endpointKey, invalidArgument, refuseIf, requireEndpoint } from "../request-fields.ts";
+} from "../store/undelivered.ts";
+import { endpointKey, invalidArgument, noSuchEndpoint, refuseIf, requireEndpoint } from "./request-fields.ts";
 
 const REASON: Record<UndeliveredRow["reason"], UndeliveredReason> = {
   failed: UndeliveredReason.FAILED,
@@ -28,25 +29,38 @@ const REASON: Record<UndeliveredRow["reason"], UndeliveredReason> = {
 
 const EVENT_ID = /^evt_[0-9a-f]{32}$/;
 
-export const listUndelivered: Handler<Context, typeof UndeliveredService.method.listUndelivered> = async (
-  { pool },
-  request,
-  call,
-) => {
-  const principal = principalOf(call);
-  const limit = pageSize(request.pageSize);
-  const filter = filterOf(request, principal);
-  if (filter.endpointId !== undefined) {
-    await requireEndpoint(pool, { workspaceId: principal.workspaceId, endpointId: filter.endpointId });
-  }
-  const rows = await listRows(pool, { ...filter, limit: limit + 1 });
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    events: page.map(toUndeliveredEvent),
-    nextPageToken: rows.length > limit && last ? tokenOf(last) : "",
-  };
-};
+const MAX_EVENTS_COUNTED = 10_000;
+
+export const undeliveredHandlers = {
+  async listUndelivered({ pool }, request, call) {
+    const principal = principalOf(call);
+    const limit = pageSize(request.pageSize);
+    const filter = filterOf(request, principal);
+    const { workspaceId, endpointId } = filter;
+    if (endpointId !== undefined) await requireEndpoint(pool, { workspaceId, endpointId });
+    const rows = await listUndelivered(pool, { ...filter, limit: limit + 1 });
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      events: page.map(toUndeliveredEvent),
+      nextPageToken: rows.length > limit && last ? tokenOf(last) : "",
+    };
+  },
+
+  async countUndelivered({ pool }, request, call) {
+    const principal = principalOf(call);
+    const key = request.endpointId === 0n ? principal : endpointKey(principal, request.endpointId);
+    const counts = await countUndelivered(pool, key, MAX_EVENTS_COUNTED + 1);
+    if (request.endpointId !== 0n && counts.length === 0) throw noSuchEndpoint();
+    return {
+      counts: counts.map(({ endpointId, events }) => ({
+        endpointId: BigInt(endpointId),
+        events: Math.min(events, MAX_EVENTS_COUNTED),
+        more: events > MAX_EVENTS_COUNTED,
+      })),
+    };
+  },
+} satisfies Handlers<Context, typeof UndeliveredService>;
 
 function filterOf(request: ListUndeliveredRequest, principal: Principal): Omit<UndeliveredFilter, "limit"> {
   const { endpointId } = request;
