@@ -48,17 +48,13 @@ function readRoles(reader: EnvReader): ProcessRole[] {
 }
 
 function readCore(reader: EnvReader): CoreConfig {
-  return {
-    ...readNeeds(reader, NAME, ["postgres", "sealing-keys"]),
-    caps: readCaps(reader),
-  };
-}
-
-function readCaps(reader: EnvReader): QueueCaps {
   const slots = (name: string, fallback: number) => reader.integer(name, { fallback, min: 1, max: MAX_SLOTS });
   return {
-    perGroup: slots("DELIVERIES_PER_WORKSPACE", 5),
-    perMember: slots("DELIVERIES_PER_ENDPOINT", 2),
-    failingPerGroup: slots("FAILING_DELIVERIES_PER_WORKSPACE", 2),
+    ...readNeeds(reader, NAME, ["postgres", "sealing-keys"]),
+    caps: {
+      perGroup: slots("DELIVERIES_PER_WORKSPACE", 5),
+      perMember: slots("DELIVERIES_PER_ENDPOINT", 2),
+      failingPerGroup: slots("FAILING_DELIVERIES_PER_WORKSPACE", 2),
+    },
   };
 }

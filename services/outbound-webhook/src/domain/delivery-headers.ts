@@ -3,17 +3,14 @@ import { sign, signStandard } from "@toolgate/webhook-signing/sign";
 
 const USER_AGENT = "Service-Webhooks/1.0 (Toolgate)";
 
-interface SignedEvent {
+interface SignedAttempt {
+  deliveryId: string;
   eventType: string;
+  number: number;
   hop: number;
   secret: string | SigningKey;
   body: Uint8Array;
   now: Date;
-}
-
-interface SignedAttempt extends SignedEvent {
-  deliveryId: string;
-  number: number;
 }
 
 /** The time in a signature made now, in Unix seconds. [OUT-29] */
@@ -23,24 +20,19 @@ export function signingTime(now: Date): number {
 
 /** The headers of one attempt, signed now with the current secret, and those of Standard Webhooks. [OUT-18..29] */
 export function requestHeaders(attempt: SignedAttempt): Record<string, string> {
-  return {
-    ...signedHeaders(attempt, attempt.deliveryId),
-    "user-agent": USER_AGENT,
-    "x-service-delivery": attempt.deliveryId,
-    "x-service-attempt": String(attempt.number),
-  };
-}
-
-function signedHeaders({ eventType, hop, secret, body, now }: SignedEvent, id: string): Record<string, string> {
-  const unixTime = signingTime(now);
+  const { deliveryId, secret, body } = attempt;
+  const unixTime = signingTime(attempt.now);
   return {
     "content-type": "application/json",
-    "x-service-event": eventType,
+    "user-agent": USER_AGENT,
+    "x-service-event": attempt.eventType,
+    "x-service-delivery": deliveryId,
+    "x-service-attempt": String(attempt.number),
+    "x-service-hop": String(attempt.hop),
     "x-service-signature": sign(secret, unixTime, body),
-    "x-service-hop": String(hop),
-    "webhook-id": id,
+    "webhook-id": deliveryId,
     "webhook-timestamp": String(unixTime),
-    "webhook-signature": signStandard(secret, id, unixTime, body),
+    "webhook-signature": signStandard(secret, deliveryId, unixTime, body),
   };
 }
 

@@ -9,7 +9,7 @@ import { headersContext } from "../domain/custom-headers.ts";
 import { requestHeaders, signingTime } from "../domain/delivery-headers.ts";
 import { sealingContext } from "../domain/endpoint.ts";
 import { ATTEMPT_DEADLINE_MS, BODY_DEADLINE_MS } from "../domain/outcome.ts";
-import type { CancelRecord, ReturnRecord } from "../store/deliveries/apply-results.ts";
+import type { CancelRecord, RecordKey, ReturnRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
 
 /** An attempt that has not begun this long after its claim is not made any more. */
@@ -42,11 +42,11 @@ export function createAttemptSender({ bus, applyUnsent, secretBox, onError }: At
     // Those of locked workspaces wait until their leases end.
     const settle = (unsent: Unsent[]) =>
       inUnlockedGroups(unsent, workspaceOf, (some, timeoutMs) => applyUnsent(some, now, timeoutMs)).catch(onError);
-    const returned = ({ deliveryId, workspaceId, number }: Pick<Attempt, "deliveryId" | "workspaceId" | "number">) =>
-      ({ deliveryId, workspaceId, number, verdict: "returned", leaseUntil }) as const;
+    const returned = (key: RecordKey) => ({ ...keyOf(key), verdict: "returned", leaseUntil }) as const;
     async function sendMessage(attempts: Attempt[]): Promise<void> {
       try {
-        await publishDurably(bus, "attempts.send", encode(attempts), DEADLINE_MS);
+        const data = toBinary(AttemptBatchSchema, create(AttemptBatchSchema, { attempts }));
+        await publishDurably(bus, "attempts.send", data, DEADLINE_MS);
       } catch (error) {
         onError(error);
         await settle(attempts.map(returned));
@@ -60,7 +60,7 @@ export function createAttemptSender({ bus, applyUnsent, secretBox, onError }: At
         const { wanted, body } = delivery;
         // The first one holds the slot, so the others are sent only with it.
         const hasSlot = index === 0 || attempts.length > 0;
-        if (!wanted) unsent.push(cancelled(delivery, now));
+        if (!wanted) unsent.push({ ...keyOf(delivery), verdict: "cancelled", endedAt: now });
         else if (!hasSlot || body === null) unsent.push(returned(delivery));
         else
           try {
@@ -77,12 +77,8 @@ export function createAttemptSender({ bus, applyUnsent, secretBox, onError }: At
   };
 }
 
-function encode(attempts: Attempt[]): Uint8Array {
-  return toBinary(AttemptBatchSchema, create(AttemptBatchSchema, { attempts }));
-}
-
-function cancelled({ deliveryId, workspaceId, number }: ClaimedDelivery, endedAt: Date): CancelRecord {
-  return { deliveryId, workspaceId, number, verdict: "cancelled", endedAt };
+function keyOf({ deliveryId, workspaceId, number }: RecordKey): RecordKey {
+  return { deliveryId, workspaceId, number };
 }
 
 /** Short series share a message, but never two of the same endpoint, as those are made at the same time. */
@@ -120,17 +116,13 @@ function prepareAttempt(
     // Toolgate's own come last, so that none can be replaced.
     headers: { ...custom, ...requestHeaders({ ...delivery, secret, now }) },
     body,
-    notAfterMs: notAfterOf(leaseUntil),
+    // So that it has ended before its lease does.
+    notAfterMs: BigInt(leaseUntil.getTime() - ATTEMPT_DEADLINE_MS - BODY_DEADLINE_MS),
     workspaceId,
     signedAtSeconds: BigInt(signingTime(now)),
     traceparent: delivery.traceparent ?? "",
     tracestate: delivery.tracestate ?? "",
   });
-}
-
-/** Until when an attempt may be started, so that it has ended before its lease does. */
-function notAfterOf(leaseUntil: Date): bigint {
-  return BigInt(leaseUntil.getTime() - ATTEMPT_DEADLINE_MS - BODY_DEADLINE_MS);
 }
 
 /** The end of an attempt's lease, computed from the message that its worker got. */

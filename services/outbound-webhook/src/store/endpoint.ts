@@ -27,6 +27,15 @@ export interface SealedHeaders {
   names: string[];
 }
 
+/** What its managers choose. */
+interface EndpointValues {
+  url: string;
+  events: string[];
+  description: string;
+  tools: string[];
+  headers: SealedHeaders;
+}
+
 /** Finds an endpoint only in its own workspace. */
 export interface EndpointKey {
   workspaceId: string;
@@ -63,22 +72,16 @@ export async function countEndpoints(db: Queryable, workspaceId: string): Promis
 
 export async function insertEndpoint(
   db: Queryable,
-  endpoint: {
+  endpoint: EndpointValues & {
     id: number;
     workspaceId: string;
     workspace: string;
-    url: string;
-    events: string[];
-    description: string;
     secret: Buffer;
     createdAt: Date;
     createdBy: string;
-    tools: string[];
-    headers: SealedHeaders;
   },
 ): Promise<EndpointRow> {
-  const { id, workspaceId, workspace, url, events, description, secret, createdAt, createdBy, tools, headers } =
-    endpoint;
+  const { id, workspaceId, workspace, url, events, description, secret, createdAt, createdBy, tools } = endpoint;
   const { rows } = await db.query(
     `insert into outbound_webhook.endpoint
        (id, workspace_id, workspace, url, events, description, secret, created_at, saved_at, saved_by, tools,
@@ -87,7 +90,7 @@ export async function insertEndpoint(
      returning ${COLUMNS}`,
     [
       ...[id, workspaceId, workspace, url, events, description, secret, createdAt, createdBy, tools],
-      ...[headers.sealed, headers.names],
+      ...[endpoint.headers.sealed, endpoint.headers.names],
     ],
   );
   return rows[0];
@@ -122,13 +125,8 @@ export async function findEndpoint(db: Queryable, key: EndpointKey): Promise<End
 export async function updateEndpoint(
   db: Queryable,
   key: EndpointKey,
-  change: {
-    url: string | undefined;
-    events: string[] | undefined;
-    description: string | undefined;
+  change: { [Value in keyof EndpointValues]: EndpointValues[Value] | undefined } & {
     active: boolean | undefined;
-    tools: string[] | undefined;
-    headers: SealedHeaders | undefined;
     now: Date;
     savedBy: string;
   },

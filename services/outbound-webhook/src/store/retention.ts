@@ -18,12 +18,17 @@ const ROWS_PER_DELETE = 10_000;
 /** Each of them costs a few lookups in each partition of deliveries. */
 const ENDPOINTS_PER_DELETE = 500;
 
-/** What else is deleted with age: the rows of these tables, by the time in this column or expression, which has an index. */
-const TIME_OF = {
-  skipped_event: "body_at",
-  replay: "coalesce(finished_at, started_at)",
-  moved_event: "stored_at",
-};
+const PARTITIONED = [
+  { table: "outbound_webhook.event", keptDays: EVENT_RETENTION_DAYS, fillfactor: 100 },
+  { table: "outbound_webhook.delivery", keptDays: RETENTION_DAYS, fillfactor: DELIVERY_FILLFACTOR },
+  { table: "outbound_webhook.attempt", keptDays: RETENTION_DAYS, fillfactor: 100 },
+];
+/** What else is deleted with age, by the time in this column or expression, which has an index. */
+const DELETED = [
+  { table: "outbound_webhook.skipped_event", keptDays: RETENTION_DAYS, time: "body_at" },
+  { table: "outbound_webhook.replay", keptDays: RETENTION_DAYS, time: "coalesce(finished_at, started_at)" },
+  { table: "outbound_webhook.moved_event", keptDays: EVENT_RETENTION_DAYS, time: "stored_at" },
+];
 
 /**
  * Endpoints that were deleted before `$1` and to which nothing refers any more. Looks up each of them separately: the orders
@@ -41,31 +46,21 @@ const DELETE_ENDPOINTS = `delete from outbound_webhook.endpoint where id in (
       where m.group_id = e.workspace_id and m.member_id = e.id) is null
   order by e.deleted_at limit $2 for update of e skip locked)`;
 
-/**
- * Creates the partitions of the coming days and drops those past retention. Safe to repeat, on any number of replicas.
- */
+/** Creates the partitions of the coming days and drops those past retention. Safe to repeat, on any number of replicas. */
 export async function maintainPartitions(db: Queryable, now: Date): Promise<void> {
   const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
-  for (const table of ["outbound_webhook.event", "outbound_webhook.delivery", "outbound_webhook.attempt"]) {
-    const keptDays = table === "outbound_webhook.event" ? EVENT_RETENTION_DAYS : RETENTION_DAYS;
-    const fillfactor = table === "outbound_webhook.delivery" ? DELIVERY_FILLFACTOR : 100;
+  for (const { table, keptDays, fillfactor } of PARTITIONED) {
     const days = MAX_DAYS_LATE + 1 + DAYS_AHEAD;
     await ensureDailyPartitions(db, { table, from: daysAgo(MAX_DAYS_LATE), days, fillfactor });
     await dropDailyPartitions(db, { table, before: daysAgo(keptDays) });
   }
-  await deleteOld(db, "skipped_event", daysAgo(RETENTION_DAYS));
-  await deleteOld(db, "replay", daysAgo(RETENTION_DAYS));
+  for (const { table, keptDays, time } of DELETED) {
+    const text = `delete from ${table} where ctid = any(array(
+      select ctid from ${table} where ${time} < $1 order by ${time} limit $2 for update skip locked))`;
+    await deleteInBatches(db, text, daysAgo(keptDays), ROWS_PER_DELETE);
+  }
   await deleteParkedBefore(db, SCHEMA, daysAgo(RETENTION_DAYS));
-  await deleteOld(db, "moved_event", daysAgo(EVENT_RETENTION_DAYS));
   await deleteInBatches(db, DELETE_ENDPOINTS, daysAgo(EVENT_RETENTION_DAYS), ENDPOINTS_PER_DELETE);
-}
-
-/** Deletes a table's rows from before this time. */
-async function deleteOld(db: Queryable, table: keyof typeof TIME_OF, before: Date): Promise<void> {
-  const time = TIME_OF[table];
-  const text = `delete from outbound_webhook.${table} where ctid = any(array(
-    select ctid from outbound_webhook.${table} where ${time} < $1 order by ${time} limit $2 for update skip locked))`;
-  await deleteInBatches(db, text, before, ROWS_PER_DELETE);
 }
 
 async function deleteInBatches(db: Queryable, text: string, before: Date, rowsPerDelete: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Attempt, type AttemptResult, AttemptResultSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
-import type { SafeFetchResult, Timings } from "@toolgate/safe-fetch/result";
+import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
 import { attemptDuration } from "@toolgate/telemetry/instruments";
 import { inSpanOf, SpanKind } from "@toolgate/telemetry/trace";
 import { BODY_DEADLINE_MS, MAX_RESPONSE_BYTES } from "../domain/outcome.ts";
@@ -28,10 +28,7 @@ export function isTooLate(attempt: Pick<Attempt, "notAfterMs">, now: Date): bool
 export function runAttempt(attempt: Attempt, options: AttemptOptions): Promise<AttemptResult | undefined> {
   if (attempt.traceparent === "") return sendAttempt(attempt, options);
   const attributes = { "toolgate.delivery_id": attempt.deliveryId, "toolgate.attempt": attempt.number };
-  return inSpanOf(attempt, "attempt", () => sendAttempt(attempt, options), {
-    kind: SpanKind.CLIENT,
-    attributes,
-  });
+  return inSpanOf(attempt, "attempt", () => sendAttempt(attempt, options), { kind: SpanKind.CLIENT, attributes });
 }
 
 async function sendAttempt(
@@ -53,15 +50,21 @@ async function sendAttempt(
   });
   if (result.kind === "aborted") return undefined;
   const outcome = result.kind === "response" ? `${Math.floor(result.status / STATUS_CLASS)}xx` : result.kind;
-  attemptDuration.record(result.timings.totalMs / MS_PER_SECOND, { outcome });
+  const { timings } = result;
+  attemptDuration.record(timings.totalMs / MS_PER_SECOND, { outcome });
   return create(AttemptResultSchema, {
     deliveryId: attempt.deliveryId,
     number: attempt.number,
     workspaceId: attempt.workspaceId,
     startedAtMs: BigInt(startedAtMs),
     signedAtSeconds: attempt.signedAtSeconds,
-    ...timingsOf(result.timings),
-    ...resultFieldsOf(result),
+    durationMs: Math.round(timings.totalMs),
+    address: timings.address ?? "",
+    dnsMs: Math.round(timings.dnsMs ?? 0),
+    connectMs: Math.round(timings.connectMs ?? 0),
+    tlsMs: Math.round(timings.tlsMs ?? 0),
+    firstByteMs: Math.round(timings.firstByteMs ?? 0),
+    ...endOf(result),
   });
 }
 
@@ -70,20 +73,8 @@ export function notMade({ deliveryId, workspaceId, number, notAfterMs }: Attempt
   return create(AttemptResultSchema, { deliveryId, workspaceId, number, givenBackNotAfterMs: notAfterMs });
 }
 
-type ResultFields = MessageInitShape<typeof AttemptResultSchema>;
-
-function timingsOf(timings: Timings): ResultFields {
-  return {
-    durationMs: Math.round(timings.totalMs),
-    address: timings.address ?? "",
-    dnsMs: Math.round(timings.dnsMs ?? 0),
-    connectMs: Math.round(timings.connectMs ?? 0),
-    tlsMs: Math.round(timings.tlsMs ?? 0),
-    firstByteMs: Math.round(timings.firstByteMs ?? 0),
-  };
-}
-
-function resultFieldsOf(result: Exclude<SafeFetchResult, { kind: "aborted" }>): ResultFields {
+/** The response, or why there is none. */
+function endOf(result: Exclude<SafeFetchResult, { kind: "aborted" }>): MessageInitShape<typeof AttemptResultSchema> {
   switch (result.kind) {
     case "response":
       return { responseCode: result.status, response: responseText(result.body) };

@@ -1,5 +1,4 @@
 import {
-  type DebugSignatureRequest,
   type DeliveryService,
   SignatureMistake,
   SignatureScheme,
@@ -44,7 +43,10 @@ export const debugSignature: Handler<Context, typeof DeliveryService.method.debu
   call,
 ) => {
   const key = endpointKey(principalOf(call), request.endpointId);
-  refuseOversized(request);
+  if (request.body.length > MAX_DIAGNOSED_BYTES) throw invalidArgument("body: at most 256 KB");
+  if (request.headers.length > MAX_HEADER_TEXT_CHARS) {
+    throw invalidArgument(`headers: at most ${MAX_HEADER_TEXT_CHARS} characters`);
+  }
   const receivedAt = requestTime("received_at", request.receivedAt) ?? now();
   const found = await findSecret(pool, key);
   if (!found) throw noSuchEndpoint();
@@ -69,13 +71,6 @@ export const debugSignature: Handler<Context, typeof DeliveryService.method.debu
     ...(bodyDiffersAt !== undefined && { bodyDiffersAt }),
   };
 };
-
-function refuseOversized({ body, headers }: DebugSignatureRequest): void {
-  if (body.length > MAX_DIAGNOSED_BYTES) throw invalidArgument("body: at most 256 KB");
-  if (headers.length > MAX_HEADER_TEXT_CHARS) {
-    throw invalidArgument(`headers: at most ${MAX_HEADER_TEXT_CHARS} characters`);
-  }
-}
 
 /** The body and the times of the attempts of a delivery, if it went to this endpoint. */
 async function whatWasSent(pool: Pool, { workspaceId, endpointId }: EndpointKey, deliveryId: string) {

@@ -10,7 +10,7 @@ import {
 import { requestTime, timestampOf } from "@toolgate/service-host/time";
 import { typesViolation } from "../../domain/endpoint.ts";
 import type { ReplayRange } from "../../store/replay/preview.ts";
-import type { ReplayRow } from "../../store/replay/replay.ts";
+import type { ReplayKey, ReplayRow } from "../../store/replay/replay.ts";
 import { idOf, invalidArgument, refuseIf } from "../request-fields.ts";
 
 const DEFAULT_RATE_PER_SECOND = 10;
@@ -88,7 +88,7 @@ export function secondsFor(events: number, ratePerSecond: number): number {
 }
 
 /** An impossible id gets the same response as one of another workspace. */
-export function replayKey({ workspaceId }: { workspaceId: string }, id: bigint) {
+export function replayKey({ workspaceId }: { workspaceId: string }, id: bigint): ReplayKey {
   return { workspaceId, replayId: idOf(id, noSuchReplay) };
 }
 

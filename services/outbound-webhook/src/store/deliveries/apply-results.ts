@@ -13,7 +13,7 @@ export type LoggedResult = Pick<
   "number" | "responseCode" | "durationMs" | "response" | "address" | "dnsMs" | "connectMs" | "tlsMs" | "firstByteMs"
 >;
 
-type RecordKey = Pick<AttemptResult, "deliveryId" | "workspaceId" | "number">;
+export type RecordKey = Pick<AttemptResult, "deliveryId" | "workspaceId" | "number">;
 
 export interface AttemptRecord extends RecordKey, LoggedResult, Outcome {
   startedAt: Date;

@@ -8,7 +8,7 @@ import {
   searchLog,
 } from "@toolgate/postgres/log-search";
 import type { Pool, Queryable } from "@toolgate/postgres/pool";
-import type { DeliveryFilter, DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
+import type { DeliveryFilter, DeliveryStatusName } from "../../domain/delivery-filter.ts";
 
 /** Statuses with an index, because few deliveries have them. */
 const INDEXED_STATUSES: ReadonlySet<DeliveryStatusName> = new Set(["retrying", "failed", "cancelled"]);
@@ -35,7 +35,8 @@ async function scansFor(db: Queryable, filter: DeliveryFilter): Promise<Scan[]> 
   if (requestId !== undefined) return scansOfRequest(db, filter, requestId);
   if (eventId !== undefined) return [indexScan(filter, (bind) => [ofEvent(eventId, bind)])];
   if (kind !== undefined && kind !== "event") {
-    return [indexScan(filter, (bind) => [ofWorkspace(filter, bind), ofKind(kind)])];
+    // A literal, so that the planner sees that the condition of the index is met.
+    return [indexScan(filter, (bind) => [ofWorkspace(filter, bind), `d.kind = '${kind}'`])];
   }
   if (statuses && !statuses.includes("delivered")) return scansOfStatuses(db, filter, statuses);
   if (eventType === CUSTOM_WILDCARD) return [indexScan(filter, (bind) => [ofWorkspace(filter, bind), IS_CUSTOM])];
@@ -97,8 +98,6 @@ function allConditions(filter: DeliveryFilter, bind: Bind): string[] {
 
 const ofWorkspace = ({ workspaceId }: DeliveryFilter, bind: Bind) => `d.workspace_id = ${bind(workspaceId)}`;
 const ofEvent = (eventId: string, bind: Bind) => `d.event_id = ${bind(eventId)}`;
-/** A literal, so that the planner sees that the condition of the index is met. */
-const ofKind = (kind: DeliveryKindName) => `d.kind = '${kind}'`;
 
 function ofOwner(filter: DeliveryFilter, bind: Bind): string {
   return filter.endpointId === undefined ? ofWorkspace(filter, bind) : `d.endpoint_id = ${bind(filter.endpointId)}`;

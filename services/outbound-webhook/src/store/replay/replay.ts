@@ -1,5 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import { newRandomId } from "@toolgate/postgres/random-id";
+import type { DeliveryStatusName } from "../../domain/delivery-filter.ts";
 import { type EndpointKey, lockWorkspace } from "../endpoint.ts";
 import { IS_UNDELIVERED } from "../undelivered.ts";
 import type { ReplayRange } from "./preview.ts";
@@ -14,7 +15,7 @@ export interface ReplayedEvent {
 export interface OwnDelivery extends ReplayedEvent {
   id: string;
   /** Null: its partition was dropped. */
-  status: "pending" | "retrying" | "delivered" | "failed" | "cancelled" | null;
+  status: DeliveryStatusName | null;
   /** Whether it leaves its event undelivered. */
   undelivered: boolean;
   /** Null when it is not in the queue. */
@@ -51,13 +52,13 @@ export interface ReplayRow {
   cancelledBy: string;
 }
 
-interface NewReplay {
-  range: ReplayRange;
-  ratePerSecond: number;
-  eventsAtStart: number;
-  moreAtStart: boolean;
-  startedBy: string;
+/** Finds a replay only in its own workspace. */
+export interface ReplayKey {
+  workspaceId: string;
+  replayId: number;
 }
+
+type NewReplay = Pick<ReplayRow, "range" | "ratePerSecond" | "eventsAtStart" | "moreAtStart" | "startedBy">;
 
 export type StartResult =
   | { replayId: number }
@@ -137,10 +138,7 @@ cross join lateral (
 ) own`;
 
 /** Undefined when the workspace has no such replay. */
-export async function findReplay(
-  db: Queryable,
-  { workspaceId, replayId }: { workspaceId: string; replayId: number },
-): Promise<ReplayRow | undefined> {
+export async function findReplay(db: Queryable, { workspaceId, replayId }: ReplayKey): Promise<ReplayRow | undefined> {
   const { rows } = await db.query(`${SELECT} where r.workspace_id = $1 and r.id = $2`, [workspaceId, replayId]);
   return rows.map(toReplay)[0];
 }

@@ -2,18 +2,13 @@ import { isLockTimeout } from "@toolgate/postgres/data-error";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { inTransaction, type Pool, type Queryable } from "@toolgate/postgres/pool";
 import { lockWorkspace } from "../endpoint.ts";
-import { findReplay, type ReplayRow } from "./replay.ts";
+import { findReplay, type ReplayKey, type ReplayRow } from "./replay.ts";
 import { workOn } from "./work.ts";
 
 /** Longest wait for a workspace that is locked. */
 const LOCK_TIMEOUT_MS = 500;
 /** How long a replay whose step failed, and all replays of a locked workspace, are postponed, so that others do not wait. */
 const POSTPONED_MS = 10_000;
-
-interface ReplayKey {
-  workspaceId: string;
-  replayId: number;
-}
 
 export interface ReplayStep {
   /** Whether there was a replay to work on. A dispatcher may have skipped its workspace, which was locked. */
