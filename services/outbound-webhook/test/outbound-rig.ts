@@ -11,7 +11,7 @@ import {
   WorkspaceEventSchema,
 } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
-import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { type Delivery, DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
@@ -23,12 +23,14 @@ import { createLogger } from "@toolgate/service-host/process/logger";
 import type { Peers } from "@toolgate/service-host/rpc/peers";
 import type { Service } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";
+import { eventually } from "@toolgate/testbed/eventually";
 import { principalHeaders } from "@toolgate/testbed/principals";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/servers/receiver";
 import { type TestServer, testNats } from "@toolgate/testbed/servers/servers";
 import { serversOfRun } from "@toolgate/testbed/servers/servers-of-run";
 import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { testTransport } from "@toolgate/testbed/transports";
+import { expect } from "vitest";
 import { type Config, type ProcessRole, ROLES } from "../src/config.ts";
 import { start as startService } from "../src/service.ts";
 
@@ -75,6 +77,10 @@ export interface OutboundRig extends AsyncDisposable {
   /** Reports an event as a service does; returns its id. */
   report(event: Partial<WorkspaceEvent> & { workspaceId: string }): Promise<string>;
   reportMany(events: WorkspaceEvent[]): Promise<void>;
+  /** Reports this many events of a workspace in one message. */
+  reportSome(workspaceId: string, count: number, type?: string): Promise<void>;
+  /** Waits until the newest delivery of a workspace is like this. */
+  delivery(workspaceId: string, like: Partial<Delivery>): Promise<Delivery>;
   /** Wakes the dispatchers, as after a change of the clock. */
   wake(): void;
   requestsTo(path: string): TestReceiver["requests"];
@@ -212,6 +218,14 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
       return made.eventId;
     },
     reportMany,
+    reportSome: (workspaceId, count, type = "custom.thing") =>
+      reportMany(Array.from({ length: count }, () => newEvent({ workspaceId, type }, now()))),
+    delivery: (workspaceId, like) =>
+      eventually(async () => {
+        const [newest = expect.fail("no delivery")] = (await deliveries({ workspaceId }).listDeliveries({})).deliveries;
+        expect(newest).toMatchObject(like);
+        return newest;
+      }),
     wake: () => bus.nc.publish("dispatch.wake"),
     requestsTo: (path) => receiver.requests.filter((request) => request.path === path),
     start,

@@ -1,6 +1,5 @@
 import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import type { Behaviour } from "@toolgate/testbed/behaviour";
-import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
@@ -80,12 +79,7 @@ describe.concurrent("the outcome of an attempt", () => {
     behaviours.set(`/${number}`, behaviour);
     await rig.register(workspaceId, `/${number}`);
     await rig.report({ workspaceId });
-    const log = rig.deliveries({ workspaceId });
-    const delivery = await eventually(async () => {
-      const [found] = (await log.listDeliveries({})).deliveries;
-      return found !== undefined && found.status !== DeliveryStatus.PENDING && found;
-    });
-    expect(delivery).toMatchObject(expected);
+    await rig.delivery(workspaceId, expected);
     expect(rig.requestsTo("/elsewhere")).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { DeliveryKind, DeliveryStatus } from "@toolgate/gen/toolgate/outbound_we
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CANCELLED_PER_TRANSACTION } from "../../src/store/deliveries/cancel-waiting.ts";
-import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
+import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 /** Takes three transactions. */
 const LONG_BACKLOG = 2 * CANCELLED_PER_TRANSACTION + 100;
@@ -14,8 +14,6 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
   });
   afterEach(() => rig[Symbol.asyncDispose]());
 
-  const reportMany = (workspaceId: string, count: number) =>
-    rig.reportMany(Array.from({ length: count }, () => newEvent({ workspaceId }, rig.clock.now())));
   /** As if all endpoints were deactivated and activated again by a process that has died since. */
   const leaveCancellations = () =>
     rig.pool.query("update outbound_webhook.endpoint set cancel_until = $1", [rig.clock.now()]);
@@ -27,7 +25,7 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
 
   it("[OUT] [OUT-54] a long backlog is cancelled, but not a test event that is sent afterwards", async () => {
     const { id: endpointId } = await rig.register("w", "/w");
-    await reportMany("w", LONG_BACKLOG);
+    await rig.reportSome("w", LONG_BACKLOG);
     await reached("pending", LONG_BACKLOG);
     await rig.endpoints({ workspaceId: "w" }).updateEndpoint({ endpointId, active: false });
     rig.clock.advance(1);
@@ -40,7 +38,7 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
   it("[FAIR] [OUT] those that a process has left are cancelled, of the workspaces in turn", async () => {
     for (const workspaceId of ["w1", "w2"]) {
       await rig.register(workspaceId, `/${workspaceId}`);
-      await reportMany(workspaceId, LONG_BACKLOG);
+      await rig.reportSome(workspaceId, LONG_BACKLOG);
     }
     await reached("pending", 2 * LONG_BACKLOG);
     await leaveCancellations();
@@ -55,7 +53,7 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
 
   it("[OUT] an endpoint that is active again before they are cancelled gets only those that were made afterwards", async () => {
     await rig.register("w", "/w");
-    await reportMany("w", LONG_BACKLOG);
+    await rig.reportSome("w", LONG_BACKLOG);
     await reached("pending", LONG_BACKLOG);
     await leaveCancellations();
     rig.clock.advance(1_000);

@@ -69,7 +69,7 @@ describe("the dispatcher", () => {
     return toRecord(create(AttemptResultSchema, result), now);
   };
   async function reportMany(count: number, workspaceId = "w"): Promise<void> {
-    await rig.reportMany(Array.from({ length: count }, () => newEvent({ workspaceId }, rig.clock.now())));
+    await rig.reportSome(workspaceId, count);
     await eventually(async () => (await queued()).length === count);
   }
   const queued = async () => (await rig.pool.query("select * from outbound_webhook.queue_item")).rows;

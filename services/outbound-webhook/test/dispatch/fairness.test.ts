@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
+import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 const BACKLOG_EVENTS = 5_000;
 const EVENTS_PER_MESSAGE = 200;
@@ -32,10 +32,8 @@ describe("fairness", () => {
   afterEach(() => rig[Symbol.asyncDispose]());
 
   const report = async (workspaceId: string, type: string, count: number) => {
-    for (let left = count; left > 0; left -= EVENTS_PER_MESSAGE) {
-      const size = Math.min(left, EVENTS_PER_MESSAGE);
-      await rig.reportMany(Array.from({ length: size }, () => newEvent({ workspaceId, type }, rig.clock.now())));
-    }
+    for (let left = count; left > 0; left -= EVENTS_PER_MESSAGE)
+      await rig.reportSome(workspaceId, Math.min(left, EVENTS_PER_MESSAGE), type);
   };
   const waiting = async (workspaceId: string): Promise<number> => {
     const { rows } = await rig.pool.query(

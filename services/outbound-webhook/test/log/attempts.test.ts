@@ -6,7 +6,6 @@ import {
   SignatureMistake,
   SignatureScheme,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-import { eventually } from "@toolgate/testbed/eventually";
 import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -20,7 +19,7 @@ describe("the attempts of a delivery, one by one", () => {
   const statuses = new Map<string, number>();
   beforeAll(async () => {
     rig = await startOutboundRig();
-    rig.receiver.behave(({ path }) => ({ status: statuses.get(path) ?? 200, body: "é".repeat(1_500) }));
+    rig.receiver.behave(({ path }) => ({ status: statuses.get(path) ?? 200, body: `${"ä".repeat(998)}\0😀tail` }));
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
@@ -29,23 +28,21 @@ describe("the attempts of a delivery, one by one", () => {
     statuses.set(path, 500);
     const endpoint = await rig.register(workspaceId, path);
     const client = rig.deliveries({ workspaceId });
-    await rig.report({ workspaceId, dataJson: '{"text":"Grüße","n":1.0}' });
-    const reach = (status: DeliveryStatus) =>
-      eventually(async () => {
-        const [found] = (await client.listDeliveries({})).deliveries;
-        return found?.status === status && found;
-      });
-    await reach(DeliveryStatus.RETRYING);
+    const eventId = await rig.report({ workspaceId, dataJson: '{"text":"Grüße","n":1.0}' });
+    await rig.delivery(workspaceId, { status: DeliveryStatus.RETRYING });
     statuses.set(path, 204);
     rig.clock.advance(61_000);
     rig.wake();
-    const { id: deliveryId } = await reach(DeliveryStatus.DELIVERED);
-    return { endpoint, client, deliveryId };
+    const { id: deliveryId } = await rig.delivery(workspaceId, { status: DeliveryStatus.DELIVERED });
+    return { endpoint, client, deliveryId, eventId };
   }
 
-  it("[OUT-11] [OUT-13] [OUT-29] shows each attempt with its headers, signed time, timings, address, response and exact bytes", async () => {
-    const { client, deliveryId } = await deliveredAtSecond("w-shown", "/shown");
-    const { attemptLog, body, payload } = await client.getDelivery({ deliveryId });
+  it("[OUT-11] [OUT-12] [OUT-13] [OUT-29] [OUT-35] shows a delivery with its id and result, and each attempt with its headers, signed time, timings, address, response and exact bytes", async () => {
+    const { client, deliveryId, eventId, endpoint } = await deliveredAtSecond("w-shown", "/shown");
+    const { delivery, attemptLog, body, payload } = await client.getDelivery({ deliveryId });
+    expect(deliveryId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(delivery).toMatchObject({ eventId, endpointId: endpoint.id, eventType: "custom.thing", attempts: 2 });
+    expect(delivery?.responseCode).toBe(204);
     const requests = rig.requestsTo("/shown");
     expect(requests).toHaveLength(2);
     for (const [index, request] of requests.entries()) {
@@ -58,7 +55,8 @@ describe("the attempts of a delivery, one by one", () => {
       expect(Buffer.from(body).equals(request.body)).toBe(true);
     }
     expect(payload).toBe(String(requests[0]?.body));
-    expect(attemptLog[0]).toMatchObject({ responseCode: 500, response: "é".repeat(1_000), error: "status 500" });
+    const response = `${"ä".repeat(998)}\uFFFD😀`;
+    expect(attemptLog[0]).toMatchObject({ responseCode: 500, response, error: "status 500" });
     expect(attemptLog[1]).toMatchObject({ responseCode: 204, response: "", error: "" });
   });
 

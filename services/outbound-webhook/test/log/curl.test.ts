@@ -2,7 +2,6 @@ import { execFile, execFileSync } from "node:child_process";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
-import { eventually } from "@toolgate/testbed/eventually";
 import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { serversOfRun } from "@toolgate/testbed/servers/servers-of-run";
 import { verify } from "@toolgate/webhook-signing/verify";
@@ -50,11 +49,7 @@ describe("a delivery as a curl command", () => {
 
   async function delivered(workspaceId: string, dataJson: string) {
     await rig.report({ workspaceId, dataJson });
-    const { deliveries } = await eventually(async () => {
-      const page = await rig.deliveries({ workspaceId }).listDeliveries({});
-      return page.deliveries[0]?.attempts === 1 && page;
-    });
-    return deliveries[0]?.id ?? "";
+    return (await rig.delivery(workspaceId, { attempts: 1 })).id;
   }
 
   it("[OUT-18] [OUT-22] [OUT-28] pasted into a shell, it sends the exact body again, newly signed, and contains no secret", async () => {

@@ -3,7 +3,7 @@ import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/deliv
 import { eventually } from "@toolgate/testbed/eventually";
 import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
+import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 describe("the delivery log", () => {
   let rig: OutboundRig;
@@ -23,7 +23,7 @@ describe("the delivery log", () => {
 
   it("[OUT] pages through all deliveries once, newest first, while new ones come in", async () => {
     await rig.register("w-pages", "/pages");
-    await rig.reportMany(Array.from({ length: 25 }, () => newEvent({ workspaceId: "w-pages" }, rig.clock.now())));
+    await rig.reportSome("w-pages", 25);
     const all = await finished("w-pages", 25);
     const client = rig.deliveries({ workspaceId: "w-pages" });
     const seen: string[] = [];
@@ -37,13 +37,6 @@ describe("the delivery log", () => {
     expect(seen).toEqual(all.map((delivery) => delivery.id));
     expect(seen).toEqual(seen.toSorted().toReversed());
   });
-
-  it.each([{ pageToken: "x" }, { pageToken: "eyJiZWZvcmUiOiJ4In0" }, { pageSize: 101 }, { status: 99 }])(
-    "[OUT] refuses %j as invalid",
-    async (request) => {
-      expect(await list("w-invalid", request).catch(codeOf)).toBe(Code.InvalidArgument);
-    },
-  );
 
   it("[OUT-52] [OUT-53] [WMGMT-9] a resend is a new delivery of the same event and bytes, and keeps the request id", async () => {
     await rig.register("w-resend", "/resend");
@@ -68,13 +61,9 @@ describe("the delivery log", () => {
     const { id } = await rig.register("w-early", "/early");
     rig.receiver.behave(() => ({ status: 500 }));
     await rig.report({ workspaceId: "w-early" });
-    const [original] = await eventually(async () => {
-      const found = await list("w-early", { status: DeliveryStatus.RETRYING });
-      return found.length === 1 && found;
-    });
+    const { id: deliveryId } = await rig.delivery("w-early", { status: DeliveryStatus.RETRYING });
     rig.receiver.behave(() => ({}));
     const client = rig.deliveries({ workspaceId: "w-early" });
-    const deliveryId = original?.id ?? "";
     await client.resendDelivery({ deliveryId });
     await finished("w-early", 1);
     expect((await client.getDelivery({ deliveryId })).delivery?.status).toBe(DeliveryStatus.RETRYING);
@@ -82,17 +71,12 @@ describe("the delivery log", () => {
     expect(await client.resendDelivery({ deliveryId }).catch(codeOf)).toBe(Code.FailedPrecondition);
   });
 
-  async function sendTest(workspaceId: string, path: string) {
-    const { id } = await rig.register(workspaceId, path, ["tool.completed"]);
-    const endpoints = rig.endpoints({ workspaceId, email: "mia@acme.example" });
-    await endpoints.updateEndpoint({ endpointId: id, active: false });
-    const { deliveryId } = await endpoints.sendTestEvent({ endpointId: id });
-    return { id, deliveryId };
-  }
-
   it("[OUT-54] [OUT-55] [EVT-18] [WMGMT-8] a test event goes to its endpoint alone, active and subscribed or not, and is in the log", async () => {
     await rig.register("w-test", "/test-other", ["custom.*"]);
-    const { id, deliveryId } = await sendTest("w-test", "/test-this");
+    const { id } = await rig.register("w-test", "/test-this", ["tool.completed"]);
+    const endpoints = rig.endpoints({ workspaceId: "w-test" });
+    await endpoints.updateEndpoint({ endpointId: id, active: false });
+    const { deliveryId } = await endpoints.sendTestEvent({ endpointId: id });
     const [delivery] = await finished("w-test", 1);
     expect(delivery).toMatchObject({ id: deliveryId, eventType: "webhook.test", endpointId: id });
     expect(rig.requestsTo("/test-this")).toHaveLength(1);
@@ -101,7 +85,7 @@ describe("the delivery log", () => {
     expect(rig.requestsTo("/test-other")).toEqual([]);
   });
 
-  it("[OUT-48] a failed test event is not retried and does not count as a failure, and neither do its resends", async () => {
+  it("[OUT-48] a failed test event is not retried, not undelivered and does not count as a failure, and neither do its resends", async () => {
     const { id } = await rig.register("w-test-fails", "/test-fails");
     rig.receiver.behave(() => ({ status: 500 }));
     const endpoints = rig.endpoints({ workspaceId: "w-test-fails" });
@@ -111,6 +95,7 @@ describe("the delivery log", () => {
     await eventually(async () => (await list("w-test-fails", { status: DeliveryStatus.FAILED })).length === 6);
     const { endpoint } = await endpoints.getEndpoint({ endpointId: id });
     expect(endpoint).toMatchObject({ active: true, failuresInARow: 0 });
+    expect((await rig.undelivered({ workspaceId: "w-test-fails" }).listUndelivered({})).events).toEqual([]);
   });
 
   it("[OUT] log and payload of a deleted endpoint stay readable", async () => {

@@ -182,6 +182,10 @@ describe("a search of the delivery log", () => {
   });
 
   it.each([
+    { pageToken: "x" },
+    { pageToken: "eyJiZWZvcmUiOiJ4In0" },
+    { pageSize: 101 },
+    { status: 99 },
     { kind: 99 },
     { statuses: [99] },
     { eventType: "x".repeat(129) },

@@ -2,7 +2,7 @@ import { Cap, type Delivery, DeliveryStatus, Wait } from "@toolgate/gen/toolgate
 import type { Behaviour } from "@toolgate/testbed/behaviour";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
+import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 const MINUTE_MS = 60_000;
 const HANG: Behaviour = { hang: "before-status" };
@@ -18,8 +18,6 @@ describe("what a delivery waits for", () => {
   afterAll(() => rig[Symbol.asyncDispose]());
 
   const list = async (workspaceId: string) => (await rig.deliveries({ workspaceId }).listDeliveries({})).deliveries;
-  const reportMany = (workspaceId: string, count: number, type = "custom.thing") =>
-    rig.reportMany(Array.from({ length: count }, () => newEvent({ workspaceId, type }, rig.clock.now())));
   const when = (workspaceId: string, is: (deliveries: Delivery[]) => boolean) =>
     eventually(async () => {
       const deliveries = await list(workspaceId);
@@ -30,7 +28,7 @@ describe("what a delivery waits for", () => {
   it("[OUT-11] [FAIR-4] with the endpoint's slots taken, the other deliveries wait for a slot from when they are due", async () => {
     behaviours.set("/hang", HANG);
     const { id: endpointId } = await rig.register("w-slots", "/hang");
-    await reportMany("w-slots", 5);
+    await rig.reportSome("w-slots", 5);
     const deliveries = await when("w-slots", (all) => all.length === 5 && inFlight(all) === 2);
     const waiting = deliveries.filter(({ waitsFor }) => waitsFor === Wait.SLOT);
     expect(waiting).toHaveLength(3);
@@ -58,7 +56,7 @@ describe("what a delivery waits for", () => {
       await rig.register("w-full", name);
     }
     using _stopped = rig.clock.stop();
-    await reportMany("w-full", 2);
+    await rig.reportSome("w-full", 2);
     const deliveries = await when("w-full", (all) => all.length === 6 && inFlight(all) === 5);
     expect(deliveries.find(({ waitsFor }) => waitsFor === Wait.SLOT)?.fullCap).toBe(Cap.WORKSPACE);
   });
@@ -104,10 +102,7 @@ test("[OUT-11] [OUT-43] waits for its retry from the end of the attempt, then fo
   const list = async () => (await client.listDeliveries({})).deliveries;
   const { id: endpointId } = await rig.register("w-retry", "/retry");
   await rig.report({ workspaceId: "w-retry" });
-  const retrying = await eventually(async () => {
-    const [found] = await list();
-    return found?.waitsFor === Wait.RETRY && found;
-  });
+  const retrying = await rig.delivery("w-retry", { waitsFor: Wait.RETRY });
   const dueSeconds = Number(retrying.nextAttemptAt?.seconds);
   expect(dueSeconds - seconds(retrying)).toBe(60);
   expect(await client.getEndpointBacklog({ endpointId })).toMatchObject({

@@ -4,7 +4,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { lockGroup } from "@toolgate/testbed/locked-group";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { QUEUE_TABLES } from "../../src/store/queue.ts";
-import { newEvent, type OutboundRig } from "../outbound-rig.ts";
+import type { OutboundRig } from "../outbound-rig.ts";
 import { eventsOf, MAX_DUE, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 
 describe("the steps of a replay", () => {
@@ -104,7 +104,7 @@ describe("the steps of a replay", () => {
   it("[OUT] sends everything once over many steps, with deliveries and skipped events of the same time", async () => {
     const { id, eventIds } = await scene.backlog(12);
     await rig.start(["dispatcher", "worker"]);
-    await rig.reportMany(Array.from({ length: 12 }, () => newEvent({ workspaceId: "w" }, rig.clock.now())));
+    await rig.reportSome("w", 12);
     await eventually(
       async () => (await scene.deliveries()).filter(({ status }) => status === "delivered").length === 12,
     );

@@ -143,14 +143,6 @@ describe("what is undelivered", () => {
     },
   );
 
-  it("[OUT] a test event is never undelivered", async () => {
-    const { id } = await rig.register("w-test", "/test");
-    rig.receiver.behave(() => ({ status: 500 }));
-    await rig.endpoints({ workspaceId: "w-test" }).sendTestEvent({ endpointId: id });
-    await ended("w-test", ["failed"]);
-    expect(await list("w-test")).toEqual([]);
-  });
-
   it("[WMGMT] pages through all endpoints of the workspace once, in both orders", async () => {
     const ids = [await rig.register("w-pages", "/pages-1"), await rig.register("w-pages", "/pages-2")];
     for (const { id } of ids) await activate("w-pages", id, false);
