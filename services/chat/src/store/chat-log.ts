@@ -35,7 +35,7 @@ order by c.id desc limit $4`,
   return rows;
 }
 
-export type LoggedCall = Omit<CallRecord, "step" | "extra"> & { startedAt: Date };
+export type LoggedCall = Omit<CallRecord, "step" | "extra" | "suppressed"> & { suppressed: string[]; startedAt: Date };
 
 /** Undefined when the chat has no such call, or it is no longer stored. */
 export async function findCall(db: Queryable, chat: number, id: string): Promise<LoggedCall | undefined> {

@@ -9,7 +9,7 @@ export interface UsageRow {
   inputTokens: number;
   outputTokens: number;
   /** In millionths of a millionth of the currency's unit, sorted by currency. */
-  costs: { currency: string; cost: string }[];
+  costs: { currency: string; cost: bigint }[];
 }
 
 /** Sorted by day and model; both days are included. */
@@ -27,5 +27,24 @@ where u.workspace_id = $1 and u.day between $2::date and $3::date
 order by u.day, u.model`,
     [workspaceId, first, last],
   );
-  return rows;
+  const exact = (stored: { currency: string; cost: string }) => ({ ...stored, cost: BigInt(stored.cost) });
+  return rows.map((row) => ({ ...row, costs: row.costs.map(exact) }));
+}
+
+/** Tokens that a workspace has used since midnight UTC, and how many it may use per day; 0: any number. */
+export interface Budget {
+  used: number;
+  perDay: number;
+}
+
+export async function readBudget(db: Queryable, workspaceId: string, now: Date): Promise<Budget> {
+  const { rows } = await db.query({
+    name: "read_budget",
+    text: `select
+  coalesce((select tokens_per_day from chat.settings where workspace_id = $1), 0)::bigint as "perDay",
+  coalesce((select sum(input_tokens + output_tokens) from chat.usage
+    where workspace_id = $1 and day = ($2::timestamptz at time zone 'UTC')::date), 0)::bigint as used`,
+    values: [workspaceId, now],
+  });
+  return rows[0];
 }

@@ -15,7 +15,7 @@ import { type AssistantRow, findAssistant, insertAssistantVersion, listAssistant
 import { findModelServers } from "../../store/model-servers.ts";
 import { saveSettings } from "../../store/settings.ts";
 import { type Change, changeWorkspace, refuseIf } from "../change.ts";
-import { assistantMessage } from "./assistant-message.ts";
+import { assistantMessage } from "./assistants.ts";
 
 const MAX_ASSISTANTS = 100;
 

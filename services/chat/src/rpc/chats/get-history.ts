@@ -8,7 +8,7 @@ import { BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
 import { findDefinition } from "../../store/assistants.ts";
 import { type HistoryRow, readHistory, readMessagesAfter } from "../../store/history.ts";
 import { readSettings } from "../../store/settings.ts";
-import { chatOf, refuse } from "./chat-of.ts";
+import { chatOf, refuse } from "./chats.ts";
 
 const MAX_BYTES = 1024 * 1024;
 

@@ -7,10 +7,10 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { BUILDER_NAME } from "../../domain/assistants/builder.ts";
 import { MAX_MESSAGES } from "../../domain/turn.ts";
 import { toDefinition } from "../assistants.ts";
-import type { Budget } from "../budget.ts";
 import type { ModelServer } from "../model-servers.ts";
 import type { Lane, TurnQueue } from "../queue.ts";
 import { resetUpTo } from "../unfinished-resets.ts";
+import type { Budget } from "../usage.ts";
 import { LEASE_MS } from "./leases.ts";
 
 /** A turn that a worker holds from now on, and what it works with, as it is now. */

@@ -13,8 +13,6 @@ export interface TurnProgress {
   firstEventId: number;
   /** 0 until it has ended. */
   lastEventId: number;
-  /** The time of its end; before that, of its start. */
-  endedAt: Date;
   errorCode: string;
   errorMessage: string;
   /** From the turn's start to its end; 0 before the end. */
@@ -24,7 +22,7 @@ export interface TurnProgress {
 export async function findTurn(db: Queryable, id: string): Promise<TurnProgress | undefined> {
   const { rows } = await db.query(
     `select id, chat, status, first_event_id as "firstEventId", last_event_id as "lastEventId",
-       coalesce(ended_at, created_at) as "endedAt", error_code as "errorCode", error_message as "errorMessage",
+       error_code as "errorCode", error_message as "errorMessage",
        coalesce(extract(epoch from ended_at - started_at) * 1000, 0)::integer as "durationMs"
      from chat.turn where id = $1`,
     [id],

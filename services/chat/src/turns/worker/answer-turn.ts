@@ -2,8 +2,8 @@ import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assista
 import { conversationOf, instructionsFor } from "../../domain/conversation.ts";
 import { type CallRecord, type Ending, MAX_STEPS, type Step } from "../../domain/turn.ts";
 import { type Model, ModelError, type ModelFile } from "../../models/model.ts";
-import type { Budget } from "../../store/budget.ts";
 import type { StoredMessage } from "../../store/turns/load.ts";
+import type { Budget } from "../../store/usage.ts";
 import type { RunningTurn } from "./running-turn.ts";
 import { runStep } from "./step.ts";
 import { type MakeCall, makeCalls } from "./tools.ts";

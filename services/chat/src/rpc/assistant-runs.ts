@@ -1,13 +1,13 @@
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import type { AssistantRunService, RunForHookRequest } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
-import type { Handler } from "@toolgate/service-host/handler";
-import type { Context } from "../../context.ts";
-import { isReleasedForHooks, runsReadOnlyForHooks } from "../../domain/assistants/exposure.ts";
-import { hasEnded } from "../../domain/turn.ts";
-import { findDefinition } from "../../store/assistants.ts";
-import { findReply, findTurn, type TurnProgress } from "../../store/turns/find.ts";
-import type { TurnRef } from "../../store/turns/start.ts";
-import type { ChatOfOwner } from "../../turns/turns.ts";
+import type { Handlers } from "@toolgate/service-host/handler";
+import type { Context } from "../context.ts";
+import { isReleasedForHooks, runsReadOnlyForHooks } from "../domain/assistants/exposure.ts";
+import { hasEnded } from "../domain/turn.ts";
+import { findDefinition } from "../store/assistants.ts";
+import { findReply, findTurn, type TurnProgress } from "../store/turns/find.ts";
+import type { TurnRef } from "../store/turns/start.ts";
+import type { ChatOfOwner } from "../turns/turns.ts";
 
 /** Shorter than inbound-hook's timeout. */
 const RUN_WITHIN_MS = 540_000;
@@ -15,26 +15,30 @@ const RUN_WITHIN_MS = 540_000;
 const CLIENT_MESSAGE_ID = "hook";
 const HOOK_HOP = 2;
 
-/** [IN-55..63] Everything that a hook causes has hop 2. */
-export const runForHook: Handler<Context, typeof AssistantRunService.method.runForHook> = async (
-  context,
-  request,
-  call,
-) => {
-  const { workspaceId, chatId, hookId } = request;
-  const chat = { workspaceId, chatId, owner: `hook:${hookId}` };
-  const turn = await startTurn(context, request, chat);
-  if (turn === "not-released") return { outcome: { case: "notReleased", value: {} } };
-  const ended = await untilEnded(context, turn, chat, call);
-  const { status, errorCode, errorMessage, durationMs } = ended;
-  if (errorCode === "NOT_RELEASED") return { outcome: { case: "notReleased", value: {} } };
-  if (status === "completed") {
-    const reply = await findReply(context.pool, ended);
-    return { outcome: { case: "reply", value: reply }, durationMs };
-  }
-  return { outcome: { case: "error", value: errorMessage || STOPPED }, durationMs };
-};
+export const assistantRunHandlers = {
+  async checkAssistant({ pool }, { workspaceId, assistant }) {
+    const definition = await findDefinition(pool, workspaceId, assistant);
+    return { exists: definition !== undefined, released: isReleasedForHooks(definition) };
+  },
 
+  /** [IN-55..63] Everything that a hook causes has hop 2. */
+  async runForHook(context, request, call) {
+    const { workspaceId, chatId, hookId } = request;
+    const chat = { workspaceId, chatId, owner: `hook:${hookId}` };
+    const turn = await startTurn(context, request, chat);
+    if (turn === "not-released") return NOT_RELEASED;
+    const ended = await untilEnded(context, turn, chat, call);
+    const { status, errorCode, errorMessage, durationMs } = ended;
+    if (errorCode === "NOT_RELEASED") return NOT_RELEASED;
+    if (status === "completed") {
+      const reply = await findReply(context.pool, ended);
+      return { outcome: { case: "reply", value: reply }, durationMs };
+    }
+    return { outcome: { case: "error", value: errorMessage || STOPPED }, durationMs };
+  },
+} satisfies Handlers<Context, typeof AssistantRunService>;
+
+const NOT_RELEASED = { outcome: { case: "notReleased" as const, value: {} } };
 const STOPPED = "The assistant was stopped before it had replied.";
 
 async function startTurn(
