@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { type Proposal, ProposalService, ProposalState } from "@toolgate/gen/toolgate/tool_runner/v1/proposal_pb";
 import type { Tool } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { argumentsFault } from "../domain/assistants/builder-arguments.ts";
+import { argumentsFault } from "../domain/assistants/builder-tools.ts";
 import { type CallOutcome, cut, notRun } from "../domain/tool-result.ts";
 
 /** The chat whose user a proposal is for. */

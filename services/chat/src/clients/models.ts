@@ -38,12 +38,10 @@ export function createModelOf({ safeFetch, secretBox, onError }: ModelsOptions):
       const settings = { ...server, workspaceId, name, apiKey: key, safeFetch };
       return provider === "anthropic" ? anthropicModel(settings) : openAiCompatibleModel(settings);
     });
-    return chainModels(models, {
-      onError(name, error) {
-        const provider = servers.find((server) => server.name === name)?.provider ?? "";
-        modelErrors.add(1, { kind: error.kind, provider });
-        onError(error);
-      },
+    return chainModels(models, (name, error) => {
+      const provider = servers.find((server) => server.name === name)?.provider ?? "";
+      modelErrors.add(1, { kind: error.kind, provider });
+      onError(error);
     });
   };
 }

@@ -1,11 +1,12 @@
 import { QuoteType, Tokenizer } from "htmlparser2";
 import { escapeHtml } from "./escape.ts";
-import { safeHref } from "./link.ts";
 import { escapeText, nextMarkup, unescapeText } from "./markup.ts";
 import { HtmlWriter } from "./writer.ts";
 
 /** Longest tag, in characters; what is longer is text. A link's largest tag fits, escaped as we write it. */
 const MAX_TAG_CHARS = 16_384;
+const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
+const MAX_HREF_CHARS = 2_048;
 const LINK_ATTRIBUTES = ' rel="noopener nofollow"';
 const HIGH_SURROGATE_AT_END = /[\ud800-\udbff]$/;
 
@@ -147,4 +148,12 @@ export class HtmlSanitizer {
   #skip(end: number): void {
     this.#unfinishedAt = end + 1;
   }
+}
+
+/** The absolute form of a link that may be shown; undefined for other schemes, relative links, and links with a password. */
+function safeHref(href: string): string | undefined {
+  if (href.length > MAX_HREF_CHARS) return undefined;
+  const url = URL.parse(href);
+  if (url === null || !SCHEMES.has(url.protocol) || url.username !== "" || url.password !== "") return undefined;
+  return url.href.length > MAX_HREF_CHARS ? undefined : url.href;
 }

@@ -13,7 +13,7 @@ import { expireLeases, releaseTurn } from "../store/turns/leases.ts";
 import { refuseWaiting } from "../store/turns/refuse.ts";
 import { type TurnWrite, writeTurns } from "../store/turns/write.ts";
 import { finishResets } from "../store/unfinished-resets.ts";
-import { createQueueSlots, ENDS } from "../turns/queue-slots.ts";
+import { createQueueSlots, UNLIMITED } from "../turns/queue-slots.ts";
 import { createSignals, onStop, wakeUpOf } from "../turns/signals.ts";
 import { runClaims } from "../turns/worker/claim-loop.ts";
 import { createLargeTurns } from "../turns/worker/large-turns.ts";
@@ -42,7 +42,7 @@ export function workerLoops(
   const { pool, queuePool, leasePool, queues, now } = context;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const signals = createSignals(bus);
-  const inQueue = createQueueSlots(ENDS);
+  const inQueue = createQueueSlots(UNLIMITED);
   const wakeUps = { chat: createWakeUp(), hook: createWakeUp() };
   for (const lane of LANES) resources.use(onWork(bus, wakeUpOf(lane), () => wakeUps[lane].signal()));
   const writer = resources.use(

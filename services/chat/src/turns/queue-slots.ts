@@ -10,8 +10,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Of transactions that a request waits for. One that waits longer has not begun, so the request may be repeated. */
 export const REQUESTED = { maxWaiting: 4_000, maxWaitMs: 30_000 };
-/** Of ends of turns, which are never refused. */
-export const ENDS = { maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: LONGEST_TIMER_MS };
+/** Of what is never refused, such as the end of a turn. */
+export const UNLIMITED = { maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: LONGEST_TIMER_MS };
 
 /** Keeps one workspace's transactions from holding every connection while they wait for each other. */
 export function createQueueSlots(waiting: typeof REQUESTED): InQueue {

@@ -3,12 +3,8 @@ export type Script = {
   text?: string;
   toolCalls?: readonly { id: string; name: string; args: string }[];
   usage?: { inputTokens: number; outputTokens: number };
-  /** Pace of the text. Default: no pauses. */
-  tokensPerSecond?: number;
   /** Each token of the text waits for this; tokens count from 0, also those of an earlier, interrupted answer. */
   before?: (token: number) => Promise<unknown>;
-  /** Pause before the first token, after the headers. */
-  firstTokenMs?: number;
   /** Characters of each fragment of tool arguments. Default: 4. */
   fragmentChars?: number;
   fault?: Fault;

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { anthropicWire } from "./anthropic.ts";
 import { openAiWire } from "./openai.ts";
@@ -89,18 +88,13 @@ async function play(
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.flushHeaders();
-  if (script.firstTokenMs !== undefined) await sleep(script.firstTokenMs, undefined, { signal });
   if (fault?.kind === "stall" && fault.afterTokens === 0) return await sleep(STALL_MS, undefined, { signal });
   // An error may be the first event of all.
   if (fault?.kind !== "error" || fault.afterTokens > 0) response.write(wire.begin(request));
   const tokens = tokensOf(remainder(script.text ?? "", request.body.messages));
   const saidBefore = tokensOf(script.text ?? "").length - tokens.length;
-  const gapMs = script.tokensPerSecond === undefined ? 0 : 1_000 / script.tokensPerSecond;
-  const began = performance.now();
   for (const [index, token] of tokens.entries()) {
     if (index === fault?.afterTokens) break;
-    const waitMs = began + index * gapMs - performance.now();
-    if (waitMs > 1) await sleep(waitMs, undefined, { signal });
     await script.before?.(saidBefore + index);
     if (signal.aborted) return;
     if (!response.write(wire.token(token))) await once(response, "drain", { signal });

@@ -20,7 +20,7 @@ function model(name: string, text: string, fails = false): Model & { asked: numb
 test("the next model answers when one fails before its first output, and no other one is asked after it", async () => {
   const failed: string[] = [];
   const models = [model("one", "", true), model("two", "second"), model("three", "never")];
-  const chain = chainModels(models, { onError: (name) => failed.push(name) });
+  const chain = chainModels(models, (name) => failed.push(name));
   expect(await ask(chain)).toMatchObject({ text: "second", error: undefined });
   expect(failed).toEqual(["one"]);
   const begun = [model("one", "half", true), model("two", "never")];

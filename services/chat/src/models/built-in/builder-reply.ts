@@ -1,3 +1,4 @@
+import { RELEASE_FLAGS } from "../../domain/assistants/builder-tools.ts";
 import { escapeHtml } from "../../html/escape.ts";
 import type { ModelRequest, ToolResult } from "../model.ts";
 import type { Reply } from "./reply.ts";
@@ -52,13 +53,7 @@ function callFor(text: string): Call | undefined {
   return changed === undefined ? undefined : change(changed, json);
 }
 
-const NOBODY = {
-  external_api: false,
-  external_api_write: false,
-  inbound_hook: false,
-  inbound_hook_write: false,
-  public_api: false,
-};
+const NOBODY = Object.fromEntries(RELEASE_FLAGS.map((flag) => [flag, false]));
 
 function release(tool: string, callers: string, writing: boolean): Call {
   const flag = callers === "everyone" ? "public_api" : callers === "hooks" ? "inbound_hook" : "external_api";

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@toolgate/service-host/every";
 import type { Model, ModelRequest } from "../model.ts";
 import { replyTo } from "./reply.ts";
 
+const NAME = "built-in";
 const PACE_MS = 15;
 const WORD = /\s*\S+\s*$|\s*\S+/g;
 
@@ -9,17 +10,18 @@ const WORD = /\s*\S+\s*$|\s*\S+/g;
  * The built-in model: it follows a few rules, needs no network, and says so. The same request always gets the same
  * answer.
  */
-export function builtInModel({ name = "built-in", paceMs = PACE_MS, reply: replyOf = replyTo } = {}): Model {
+export function builtInModel({ paceMs = PACE_MS, reply: replyOf = replyTo } = {}): Model {
   return {
-    name,
+    name: NAME,
     async *stream(request, signal) {
       signal.throwIfAborted();
-      yield { kind: "started", model: name };
+      yield { kind: "started", model: NAME };
       const reply = replyOf(request);
       const text = reply.kind === "text" ? remaining(reply.html, request.partial) : "";
       const words = text.match(WORD) ?? [];
       for (const [index, word] of words.entries()) {
         if (index > 0) await pause(paceMs, signal);
+        signal.throwIfAborted();
         yield { kind: "text", text: word };
       }
       if (reply.kind === "tool_call") yield { kind: "tool_call", ...reply.call };
@@ -33,16 +35,6 @@ export function builtInModel({ name = "built-in", paceMs = PACE_MS, reply: reply
 
 function remaining(html: string, partial = ""): string {
   return html.startsWith(partial) ? html.slice(partial.length) : html;
-}
-
-/** Waits; throws the signal's reason when it fires. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    if (ms > 0) await sleep(ms, undefined, { signal });
-  } catch {
-    // The signal's own reason follows.
-  }
-  signal.throwIfAborted();
 }
 
 /** This model has no tokens, so words are counted. */

@@ -29,12 +29,11 @@ export async function endRunningTurn(
   { queuePool, queues, inQueue, signals, now, onError }: EndDependencies,
   turn: RunningTurn,
   ending: Ending,
-  suggestions: readonly string[],
 ): Promise<void> {
   const { claimed, log, control } = turn;
   const { workspaceId, lane } = claimed;
   await log.settled();
-  const end = endOf(turn, ending, lastEvents(turn, ending, suggestions, now()));
+  const end = endOf(turn, ending, lastEvents(turn, ending, now()));
   // After a failure of the database it is not known whether the turn was ended, so it is ended again.
   while (control.left !== "lost") {
     try {
@@ -68,9 +67,10 @@ function endOf({ claimed, log, html, model, uncounted }: RunningTurn, ending: En
   };
 }
 
-function lastEvents(turn: RunningTurn, ending: Ending, suggestions: readonly string[], now: Date): Uint8Array[] {
+function lastEvents(turn: RunningTurn, ending: Ending, now: Date): Uint8Array[] {
   const { claimed, model, inputTokens, outputTokens } = turn;
   const { status, error } = ending;
+  const { suggestions = [] } = claimed.definition ?? {};
   const calls = [...turn.calls.values()];
   const receipt = {
     model,

@@ -1,9 +1,9 @@
 import { createSlots } from "@toolgate/slots/slots";
 import { SMALL_TURN_BYTES } from "../../domain/turn.ts";
+import { UNLIMITED } from "../queue-slots.ts";
 
 /** Turns with much text or a file that this process has in memory at a time; each may take 100 MB. */
 const LARGE_TURNS = 8;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Bounds the memory of turns. */
 export interface LargeTurns {
@@ -17,7 +17,7 @@ export interface TurnSize extends Disposable {
 }
 
 export function createLargeTurns(): LargeTurns {
-  const slots = createSlots(LARGE_TURNS, { maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: LONGEST_TIMER_MS });
+  const slots = createSlots(LARGE_TURNS, UNLIMITED);
   return {
     of(workspaceId) {
       let size = 0;

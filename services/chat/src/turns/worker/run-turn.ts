@@ -42,11 +42,6 @@ export interface TurnDependencies {
   onError: (error: unknown) => void;
 }
 
-interface Answered {
-  ending: Ending;
-  suggestions: readonly string[];
-}
-
 const RETRY_MS = 250;
 
 const NOT_RELEASED: Ending = {
@@ -70,16 +65,16 @@ export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, cont
     calls: new Map(loaded.calls.map((call) => [call.id, call])),
     uncounted: { inputTokens: 0, outputTokens: 0 },
   };
-  let answered: Answered;
+  let ending: Ending;
   try {
-    answered = await answer(deps, turn, loaded);
+    ending = await answer(deps, turn, loaded);
   } catch (error) {
     const { left } = control;
     if (left === "lost" || left === "hand-over") return;
     if (left === undefined && !(error instanceof TurnLeft)) deps.onError(error);
-    answered = ended(left === "stop" ? { status: "stopped" } : INTERNAL);
+    ending = left === "stop" ? { status: "stopped" } : INTERNAL;
   }
-  await endRunningTurn(deps, turn, answered.ending, answered.suggestions);
+  await endRunningTurn(deps, turn, ending);
 }
 
 /** Loads the turn, again after a failure. Undefined when it is left before it is loaded. */
@@ -105,20 +100,20 @@ async function loadWithRetries(
   }
 }
 
-async function answer(deps: TurnDependencies, turn: RunningTurn, { messages }: LoadedTurn): Promise<Answered> {
+async function answer(deps: TurnDependencies, turn: RunningTurn, { messages }: LoadedTurn): Promise<Ending> {
   const { pool, now } = deps;
   const { claimed, control, size } = turn;
   const { workspaceId, definition, servers, budget } = claimed;
   control.signal.throwIfAborted();
-  if (claimed.stopRequested) return ended({ status: "stopped" });
-  if (claimed.attempt > MAX_ATTEMPTS) return ended(INTERNAL);
+  if (claimed.stopRequested) return { status: "stopped" };
+  if (claimed.attempt > MAX_ATTEMPTS) return INTERNAL;
   if (claimed.lane === "hook") {
     // [IN-58] Its assistant may have been changed since the turn was added.
-    if (!isReleasedForHooks(definition)) return ended(NOT_RELEASED);
+    if (!isReleasedForHooks(definition)) return NOT_RELEASED;
     claimed.readOnly ||= runsReadOnlyForHooks(definition);
   }
-  if (!definition) return ended(INTERNAL);
-  if (definition.models.length > 0 && servers.length === 0) return ended(INTERNAL);
+  if (!definition) return INTERNAL;
+  if (definition.models.length > 0 && servers.length === 0) return INTERNAL;
   const readsFiles = servers.some((server) => server.readsFiles);
   await size.add(readsFiles ? claimed.fileBytes : 0, control.signal);
   const isBuilder = claimed.assistant === BUILDER_NAME;
@@ -127,7 +122,7 @@ async function answer(deps: TurnDependencies, turn: RunningTurn, { messages }: L
     claimed.fileId === null ? [] : deps.files.read(claimed.fileId, { withData: readsFiles }),
   ]);
   turn.tools = isBuilder ? BUILDER_TOOLS : tools;
-  const ending = await answerTurn(turn, {
+  return await answerTurn(turn, {
     definition,
     model: deps.modelOf(workspaceId, servers, isBuilder),
     messages,
@@ -137,9 +132,4 @@ async function answer(deps: TurnDependencies, turn: RunningTurn, { messages }: L
     readBudget: () => readBudget(pool, workspaceId, now()),
     now,
   });
-  return { ending, suggestions: definition.suggestions };
-}
-
-function ended(ending: Ending): Answered {
-  return { ending, suggestions: [] };
 }

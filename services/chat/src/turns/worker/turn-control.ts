@@ -9,12 +9,9 @@ type LeaveReason =
 
 /** The turn's work was cut. */
 export class TurnLeft extends Error {
-  readonly reason: LeaveReason;
-
   constructor(reason: LeaveReason) {
     super(`the worker left the turn: ${reason}`);
     this.name = "TurnLeft";
-    this.reason = reason;
   }
 }
 
