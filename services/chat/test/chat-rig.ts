@@ -1,51 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
-import { type Bus, connectBus } from "@toolgate/event-bus/connect";
+import { connectBus } from "@toolgate/event-bus/connect";
 import { AssistantDefinitionSchema } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
-import type { ChatEvent, DoneEvent } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { ChatEvent } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { migrate } from "@toolgate/postgres/migrate";
-import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createPool } from "@toolgate/postgres/pool";
 import { createLogger } from "@toolgate/service-host/process/logger";
 import { localServices } from "@toolgate/service-host/rpc/local-services";
 import type { Service } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
-import { startToolRunnerRig, type ToolRunnerRig } from "../../tool-runner/test/tool-runner-rig.ts";
+import { startToolRunnerRig } from "../../tool-runner/test/tool-runner-rig.ts";
 import { type Config, type ProcessRole, ROLES } from "../src/config.ts";
 import { start as startService } from "../src/service.ts";
 import { readEvents } from "../src/store/events.ts";
-import { type HistoryRow, readMessagesAfter } from "../src/store/history.ts";
+import { readMessagesAfter } from "../src/store/history.ts";
 import { turnQueues } from "../src/store/queue.ts";
 import type { StartOutcome, TurnRef } from "../src/store/turns/start.ts";
-import { createTurns, type TurnRequest, type Turns } from "../src/turns/turns.ts";
-import { type ScriptedModel, scriptedModel } from "./scripted-model.ts";
+import { createTurns, type TurnRequest } from "../src/turns/turns.ts";
+import { scriptedModel } from "./scripted-model.ts";
 
 const ALL = { limit: 100_000, maxBytes: Number.MAX_SAFE_INTEGER };
 
-export interface ChatRig extends AsyncDisposable {
-  pool: Pool;
-  bus: Bus;
-  tools: ToolRunnerRig;
-  model: ScriptedModel;
-  turns: Turns;
-  config: Config;
-  services: Service[];
-  /** Adds a model of the workspace at a server that speaks OpenAI's API. */
-  saveModel(name: string, baseUrl: string): Promise<void>;
-  saveAssistant(name: string, definition?: MessageInitShape<typeof AssistantDefinitionSchema>): Promise<void>;
-  /** A request with the rig's workspace, user and default assistant. */
-  request(chatId: string, message: string, more?: Partial<TurnRequest>): TurnRequest;
-  /** Starts a turn that must be accepted. */
-  send(chatId: string, message: string, more?: Partial<TurnRequest>): Promise<TurnRef>;
-  events(chat: number): Promise<ChatEvent[]>;
-  history(chat: number): Promise<HistoryRow[]>;
-  /** Waits for the done event of a turn. */
-  untilDone(turn: TurnRef): Promise<DoneEvent>;
-  status(turn: TurnRef): Promise<string>;
-  /** Another process of the service. */
-  start(roles?: readonly ProcessRole[]): Promise<Service>;
-}
+export type ChatRig = Awaited<ReturnType<typeof startChatRig>>;
 
 export interface ChatSetup {
   /** The instances to run, each with these roles. Default: one with all. */
@@ -56,7 +34,7 @@ export interface ChatSetup {
 }
 
 /** The service on real servers with a real tool-runner, and a model that says what the test tells it to. */
-export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
+export async function startChatRig(setup: ChatSetup = {}) {
   await using opening = new AsyncDisposableStack();
   const resources = opening.use(new AsyncDisposableStack());
   const tools = resources.use(await startToolRunnerRig());
@@ -87,6 +65,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
   const model = scriptedModel();
   const now = () => new Date();
   const services: Service[] = [];
+  /** Another process of the service. */
   async function start(roles: readonly ProcessRole[] = ROLES): Promise<Service> {
     const host = { log, now: () => now().getTime(), peers };
     const overrides = setup.realModels ? {} : { modelOf: () => model.model };
@@ -106,7 +85,8 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
   const { workspaceId } = tools;
   const userId = randomUUID();
   const events = async (chat: number) => (await readEvents(pool, chat, 0, ALL)).events.map(({ event }) => event);
-  const request: ChatRig["request"] = (chatId, message, more) => ({
+  /** A request with the rig's workspace, user and default assistant. */
+  const request = (chatId: string, message: string, more?: Partial<TurnRequest>): TurnRequest => ({
     lane: "chat",
     workspaceId,
     workspace: "acme",
@@ -122,7 +102,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
     hop: 1,
     ...more,
   });
-  const saveAssistant: ChatRig["saveAssistant"] = async (name, definition = {}) => {
+  async function saveAssistant(name: string, definition: MessageInitShape<typeof AssistantDefinitionSchema> = {}) {
     const json = toJson(AssistantDefinitionSchema, create(AssistantDefinitionSchema, definition));
     await pool.query(
       `insert into chat.assistant (workspace_id, name, version, definition, saved_at, saved_by)
@@ -130,7 +110,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
        where workspace_id = $1 and name = $2`,
       [workspaceId, name, JSON.stringify(json)],
     );
-  };
+  }
   await saveAssistant("helper", { instructions: "Help." });
   await pool.query("insert into chat.settings (workspace_id, default_assistant) values ($1, 'helper')", [workspaceId]);
   const owned = opening.move();
@@ -142,7 +122,8 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
     turns,
     config,
     services,
-    async saveModel(name, baseUrl) {
+    /** Adds a model of the workspace at a server that speaks OpenAI's API. */
+    async saveModel(name: string, baseUrl: string) {
       await pool.query(
         `insert into chat.model (workspace_id, name, provider, base_url, model, reads_files, saved_at, saved_by)
          values ($1, $2, 'openai_compatible', $3, 'm-1', false, now(), 'rig')`,
@@ -151,19 +132,21 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
     },
     saveAssistant,
     request,
-    async send(chatId, message, more) {
-      return started(await turns.start(request(chatId, message, more)));
+    /** Starts a turn that must be accepted. */
+    async send(...sent: Parameters<typeof request>) {
+      return started(await turns.start(request(...sent)));
     },
     events,
-    history: (chat) => readMessagesAfter(pool, chat, { after: 0, ...ALL }),
-    async untilDone(turn) {
+    history: (chat: number) => readMessagesAfter(pool, chat, { after: 0, ...ALL }),
+    /** Waits for the done event of a turn. */
+    async untilDone(turn: TurnRef) {
       return eventually(async () => {
         const { events: found } = await readEvents(pool, turn.chat, 0, ALL);
         const end = found.find((row) => row.turn === turn.id && row.event.event.case === "done");
         return end?.event.event.case === "done" && end.event.event.value;
       });
     },
-    async status(turn) {
+    async status(turn: TurnRef): Promise<string> {
       return (await pool.query("select status from chat.turn where id = $1", [turn.id])).rows[0]?.status;
     },
     start,

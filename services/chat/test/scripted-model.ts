@@ -8,23 +8,16 @@ export interface ModelCall {
   closed: boolean;
   text(text: string): void;
   callTool(name: string, args?: unknown): void;
-  finish(usage?: { inputTokens: number; outputTokens: number }): void;
+  finish(): void;
+  /** A text and the end. */
+  say(text: string): void;
   fail(error: ModelError): void;
-}
-
-/** A model that says what the test tells it to. */
-export interface ScriptedModel {
-  model: Model;
-  calls: ModelCall[];
-  /** The request with this number, from 0, once it is made. */
-  call(index: number): Promise<ModelCall>;
-  /** Answers all further requests with `script`, instead of leaving them to the test. */
-  answer(script: ((call: ModelCall) => void) | undefined): void;
 }
 
 type Next = { event: ModelEvent } | { error: Error } | "end";
 
-export function scriptedModel(): ScriptedModel {
+/** A model that says what the test tells it to. */
+export function scriptedModel() {
   const calls: ModelCall[] = [];
   let script: ((call: ModelCall) => void) | undefined;
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -40,9 +33,13 @@ export function scriptedModel(): ScriptedModel {
       text: (text) => add({ event: { kind: "text", text } }),
       callTool: (name, args = {}) =>
         add({ event: { kind: "tool_call", id: `m${queue.length}`, name, args: JSON.stringify(args) } }),
-      finish(usage = { inputTokens: 10, outputTokens: 5 }) {
-        add({ event: { kind: "finished", usage } });
+      finish() {
+        add({ event: { kind: "finished", usage: { inputTokens: 10, outputTokens: 5 } } });
         add("end");
+      },
+      say(text) {
+        call.text(text);
+        call.finish();
       },
       fail: (error) => add({ error }),
     };
@@ -69,10 +66,12 @@ export function scriptedModel(): ScriptedModel {
     }
   }
   return {
-    model: { name: "scripted", stream },
+    model: { name: "scripted", stream } satisfies Model,
     calls,
-    call: (index) => eventually(() => calls[index] ?? false),
-    answer(next) {
+    /** The request with this number, from 0, once it is made. */
+    call: (index: number) => eventually(() => calls[index] ?? false),
+    /** Answers all further requests with `script`, instead of leaving them to the test. */
+    answer(next: typeof script) {
       script = next;
     },
   };
@@ -80,8 +79,5 @@ export function scriptedModel(): ScriptedModel {
 
 /** A script that answers with a text. */
 export function say(text: string): (call: ModelCall) => void {
-  return (call) => {
-    call.text(text);
-    call.finish();
-  };
+  return (call) => call.say(text);
 }

@@ -183,7 +183,7 @@ function headersOf(role: MemberRole, workspaceId: string, userId: string): Recor
 
 /** The principal of a management call comes from the gateway, in a header. */
 // biome-ignore lint/suspicious/noExplicitAny: every method of a client takes a request and options
-function withHeaders<C extends Record<string, any>>(client: C, headers: Record<string, string>): C {
+export function withHeaders<C extends Record<string, any>>(client: C, headers: Record<string, string>): C {
   return new Proxy(client, {
     get: (target, name: string) => (request: unknown) => target[name]?.(request, { headers }),
   });

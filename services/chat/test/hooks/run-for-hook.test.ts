@@ -105,8 +105,7 @@ test("[IN-60] the same chat id starts nothing twice: repeats get the first run's
   const request = requestOf("once");
   const replies = Promise.all(Array.from({ length: 5 }, () => assistantRuns(rig).runForHook(request)));
   const call = await rig.model.call(from);
-  call.text("Once.");
-  call.finish();
+  call.say("Once.");
   for (const { outcome } of await replies) expect(outcome).toEqual({ case: "reply", value: "Once." });
   await rig.saveAssistant("once", { inboundHook: false });
   const late = await assistantRuns(rig).runForHook(request);
@@ -143,7 +142,6 @@ test("[IN-60] a process that stops lets its callers repeat the call at another, 
   await stopping.drain();
   await refused;
   const second = assistantRuns(rig).runForHook(request);
-  call.text("At last.");
-  call.finish();
+  call.say("At last.");
   expect((await second).outcome).toEqual({ case: "reply", value: "At last." });
 });

@@ -9,6 +9,7 @@ import { createLogger } from "@toolgate/service-host/process/logger";
 import type { Service } from "@toolgate/service-host/service";
 import { principalHeaders } from "@toolgate/testbed/principals";
 import { testTransport } from "@toolgate/testbed/transports";
+import { withHeaders } from "../../../tool-runner/test/tool-runner-rig.ts";
 import type { ChatRig } from "../chat-rig.ts";
 
 export interface Clients {
@@ -45,12 +46,4 @@ export function assistantRuns(rig: ChatRig, service = rig.services[0]): Client<t
 function transportOf(service: Service | undefined) {
   const log = createLogger({ service: "test", level: process.env.TEST_LOG_LEVEL ?? "silent" });
   return testTransport((router) => service?.routes(router), log);
-}
-
-/** The principal of a management call comes from the gateway, in a header. */
-// biome-ignore lint/suspicious/noExplicitAny: every method of a client takes a request and options
-function withHeaders<C extends Record<string, any>>(client: C, headers: Record<string, string>): C {
-  return new Proxy(client, {
-    get: (target, name: string) => (request: unknown) => target[name]?.(request, { headers }),
-  });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createFiles } from "../../src/files/files.ts";
-import { openFolderStore } from "../../src/files/folder-store.ts";
+import { type ObjectStore, openFolderStore } from "../../src/files/folder-store.ts";
 import { refuseWaiting } from "../../src/store/turns/refuse.ts";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
 
@@ -21,6 +21,18 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+function filesIn(objects: ObjectStore, now: () => Date) {
+  const files = createFiles({ pool: rig.pool, objects, now });
+  const { userId } = rig.request("any", "");
+  async function save(name: string): Promise<string> {
+    async function* chunks() {
+      yield Buffer.from(name);
+    }
+    return (await files.store({ userId, name }, chunks())).id;
+  }
+  return { files, save };
+}
+
 it("[CHAT-31] the files of a chat are deleted after its reset, others when their time is over, also when a deletion was cut off", async () => {
   const store = await openFolderStore(folder);
   let failures = 0;
@@ -32,14 +44,8 @@ it("[CHAT-31] the files of a chat are deleted after its reset, others when their
     },
   };
   let now = new Date();
-  const files = createFiles({ pool: rig.pool, objects, now: () => now });
-  const { userId, owner } = rig.request("any", "");
-  const save = async (name: string) => {
-    async function* chunks() {
-      yield Buffer.from(name);
-    }
-    return (await files.store({ userId, name }, chunks())).id;
-  };
+  const { files, save } = filesIn(objects, () => now);
+  const { owner } = rig.request("any", "");
   const kept = async () => {
     const { rows } = await rig.pool.query("select name from chat.file order by name");
     expect(await readdir(folder)).toHaveLength(rows.length);
@@ -79,13 +85,7 @@ it("files that cannot be deleted do not keep later ones from being deleted", asy
   };
   const stuck = new Set<string>();
   let now = new Date();
-  const files = createFiles({ pool: rig.pool, objects, now: () => now });
-  const save = async (name: string) => {
-    async function* chunks() {
-      yield Buffer.from(name);
-    }
-    return (await files.store({ userId: "another", name }, chunks())).id;
-  };
+  const { files, save } = filesIn(objects, () => now);
   // More than are found together, and all with the same time.
   for (let count = 0; count < 30; count += 1) stuck.add(await save("stuck"));
   now = new Date(now.getTime() + 1_000);

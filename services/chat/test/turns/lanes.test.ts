@@ -18,8 +18,7 @@ describe("lanes of turns", () => {
     const turn = await rig.send("hook_7_1_x", "Data", hook);
     const call = await rig.model.call(1);
     expect(call.request.messages).toMatchObject([{ text: "Data" }]);
-    call.text("Done.");
-    call.finish();
+    call.say("Done.");
     await rig.untilDone(turn);
     expect(rig.model.calls).toHaveLength(2);
     rig.model.calls[0]?.finish();
@@ -34,8 +33,7 @@ describe("lanes of turns", () => {
     const statuses = async () => Promise.all(turns.map((turn) => rig.status(turn)));
     await eventually(async () => expect((await statuses()).sort()).toEqual(["ready", "running", "running"]));
     const ending = rig.model.calls[0];
-    ending?.text("One.");
-    ending?.finish();
+    ending?.say("One.");
     await rig.model.call(2);
     await eventually(async () => expect((await statuses()).sort()).toEqual(["completed", "running", "running"]));
   });

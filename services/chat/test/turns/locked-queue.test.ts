@@ -33,8 +33,7 @@ function finish(rig: ChatRig, message: string): void {
   for (const call of rig.model.calls) {
     const [asked] = call.request.messages;
     if (asked?.role !== "user" || asked.text !== message || call.closed) continue;
-    call.text("Here.");
-    call.finish();
+    call.say("Here.");
   }
 }
 

@@ -29,19 +29,16 @@ it("[CHAT-26] turns that ended long ago are deleted, with their calls; messages 
 it("[CHAT-22] a stream that resumes after events that are no longer stored gets whole messages, then the rest", async () => {
   await using rig = await startChatRig();
   const first = await rig.send("resumed", "One");
-  (await rig.model.call(0)).text("First.");
-  (await rig.model.call(0)).finish();
+  (await rig.model.call(0)).say("First.");
   await rig.untilDone(first);
   const second = await rig.send("resumed", "Two");
   const call = await rig.model.call(1);
   call.text("Second, ");
   await eventually(async () => expect(streamedText(await rig.events(first.chat))).toContain("Second, "));
-  call.text("to its end.");
-  call.finish();
+  call.say("to its end.");
   await rig.untilDone(second);
   const third = await rig.send("resumed", "Three");
-  (await rig.model.call(2)).text("Third.");
-  (await rig.model.call(2)).finish();
+  (await rig.model.call(2)).say("Third.");
   await rig.untilDone(third);
   const kept = third.firstEventId - 2;
   await rig.pool.query("delete from chat.event where chat = $1 and id < $2", [first.chat, kept]);

@@ -53,8 +53,7 @@ describe("stopping and resetting", () => {
     expect(await rig.turns.stop(rig.request("stopped-tool", ""))).toBe(true);
     const { rows } = await rig.pool.query("select status from chat.tool_call where turn = $1", [turn.id]);
     expect(rows).toEqual([{ status: "unknown" }]);
-    (await following).text("Fine.");
-    (await following).finish();
+    (await following).say("Fine.");
     await rig.untilDone(next);
     const events = await rig.events(turn.chat);
     expectDense(events);
@@ -125,8 +124,7 @@ describe("stopping and resetting", () => {
     expect(events[0]?.id).toBe(3n);
     const following = nextCall();
     const next = await rig.send("reset-running", "Again", own);
-    (await following).text("Whole.");
-    (await following).finish();
+    (await following).say("Whole.");
     await rig.untilDone(next);
     expectDense(await rig.events(row.id), 3);
     expect((await rig.history(row.id)).map(({ content }) => content)).toEqual(["Again", "Whole."]);
@@ -143,10 +141,8 @@ describe("stopping and resetting", () => {
     const again = await rig.send("busy", "And?", { clientMessageId: "m-2" });
     expect(again.id).not.toBe(late.id);
     const following = nextCall();
-    call.text("One.");
-    call.finish();
-    (await following).text("Two.");
-    (await following).finish();
+    call.say("One.");
+    (await following).say("Two.");
     await rig.untilDone(again);
     expect((await rig.history(turn.chat)).map(({ content }) => content)).toEqual(["Hi", "One.", "And?", "Two."]);
   });

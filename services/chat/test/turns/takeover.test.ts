@@ -36,10 +36,8 @@ describe("a turn that is taken over", () => {
     await loseWorker(turn);
     const call = await second;
     expect(call.request.partial).toBe("<p>One, <b>two");
-    lost.text("STALE");
-    lost.finish();
-    call.text("</b>, three");
-    call.finish();
+    lost.say("STALE");
+    call.say("</b>, three");
     await rig.untilDone(turn);
     await eventually(() => expect(lost.closed).toBe(true));
     const events = await rig.events(turn.chat);
@@ -64,8 +62,7 @@ describe("a turn that is taken over", () => {
     expect(again.request.messages).toEqual(lost.request.messages);
     expect(again.request.partial).toBeUndefined();
     expect(again.request.messages.at(-1)).toMatchObject({ role: "tool", results: [{ failed: false }] });
-    again.text("Done.");
-    again.finish();
+    again.say("Done.");
     const { receipt } = await rig.untilDone(turn);
     expect(visits("/finished")).toBe(1);
     expect(receipt).toMatchObject({ inputTokens: 20, tools: [{ tool: "visit", success: true }] });
@@ -90,8 +87,7 @@ describe("a turn that is taken over", () => {
       role: "tool",
       results: [{ failed: true, output: expect.stringContaining("may or may not have taken effect") }],
     });
-    again.text("I do not know.");
-    again.finish();
+    again.say("I do not know.");
     await rig.untilDone(turn);
     expect(visits("/started")).toBe(1);
     const events = await rig.events(turn.chat);
@@ -132,8 +128,7 @@ describe("a turn that is taken over", () => {
     await leaving.drain();
     for (const index of [next, next + 1]) {
       const call = await rig.model.call(index);
-      call.text(call.request.partial === "Half" ? " and half." : "Done.");
-      call.finish();
+      call.say(call.request.partial === "Half" ? " and half." : "Done.");
     }
     await rig.untilDone(turn);
     await rig.untilDone(streaming);

@@ -61,8 +61,7 @@ describe("turns", () => {
       const call = await rig.model.call(from + index);
       expect(call.request.messages.at(-1)).toMatchObject({ role: "user", text });
       expect(rig.model.calls).toHaveLength(from + index + 1);
-      call.text(`Answer to ${text}.`);
-      call.finish();
+      call.say(`Answer to ${text}.`);
     }
     for (const turn of turns) await rig.untilDone(turn);
     const chat = turns[0]?.chat ?? 0;
@@ -134,8 +133,7 @@ describe("turns", () => {
   it("[CHAT] an answer is cut at 200,000 characters before it is stored, in events of a limited size", async () => {
     rig.model.answer((call) => {
       call.text(`<b>${"\u{1f600}&".repeat(150_000)}`);
-      call.text("never");
-      call.finish();
+      call.say("never");
     });
     const turn = await rig.send("long-answer", "Hi");
     const { receipt } = await rig.untilDone(turn);
