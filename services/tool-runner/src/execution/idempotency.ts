@@ -1,11 +1,18 @@
 import { createHash } from "node:crypto";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { type CallRow, claimCall, type IdempotentCall, releaseCall, storeOutcome } from "../store/idempotent-calls.ts";
+import {
+  type CallRow,
+  claimCall,
+  type IdempotentCall,
+  INTERRUPTED,
+  releaseCall,
+  storeOutcome,
+} from "../store/idempotent-calls.ts";
 import { NotStarted } from "./errors.ts";
 
-/** How a call that reached its run ended, as the response says it. */
-interface RanOutcome {
+/** How a call that reached its run ended, as the response says it; its log record and its event cannot be lost any more. */
+export interface RanOutcome {
   executionId: string;
   durationMs: number;
   /** `error` is empty when it is replayed. */
@@ -24,12 +31,6 @@ type OnceOutcome =
 /** The first call may have had effects, but its result was lost or never stored. */
 const UNKNOWN = { outcome: { case: "outcomeUnknown", value: {} }, replayed: true } as const;
 
-/** A run that has ended; `durable` resolves once its log record and its event cannot be lost. */
-export interface EndedRun {
-  ran: RanOutcome;
-  durable: Promise<unknown>;
-}
-
 interface OnceCall {
   idempotentCall: IdempotentCall;
   body: Uint8Array;
@@ -41,15 +42,11 @@ interface IdempotencyDependencies {
   pool: Pool;
   secretBox: SecretBox;
   now: () => number;
-  /** Bytes of results that the calls of one API key may store in an hour; calls beyond it run once but cannot be replayed. */
-  maxBytesPerHour?: number;
 }
 
 const KEPT_MS = 24 * 3_600_000;
 /** Added to the tool's timeout: time for the log record to be acknowledged, even while the broker restarts. */
 const LEASE_MARGIN_MS = 30_000;
-const MAX_STORED_BYTES_PER_HOUR = 128 * 1024 * 1024;
-const INTERRUPTED = { state: "interrupted", executionId: "", durationMs: 0, sealedResult: null } as const;
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
@@ -59,28 +56,25 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
  * off may have had effects, so its repeats get "unknown": immediately if its process noticed the failure, or after the
  * lease if the process died.
  */
-export function createIdempotency(deps: IdempotencyDependencies) {
-  const { pool, secretBox, now, maxBytesPerHour = MAX_STORED_BYTES_PER_HOUR } = deps;
-
+export function createIdempotency({ pool, secretBox, now }: IdempotencyDependencies) {
   async function runClaimed(
     idempotentCall: IdempotentCall,
     claimedAt: Date,
-    run: () => Promise<EndedRun>,
+    run: () => Promise<RanOutcome>,
   ): Promise<OnceOutcome> {
     try {
-      const { ran, durable } = await run();
-      await durable;
+      const ran = await run();
       const { executionId, durationMs, outcome } = ran;
       const state = outcome.case === "resultJson" ? "ok" : "failed";
       const sealedResult = sealed(outcome, idempotentCall);
-      const ended = { state, executionId, durationMs, sealedResult, maxBytesPerHour } as const;
+      const ended = { state, executionId, durationMs, sealedResult } as const;
       const stored = await storeOutcome(pool, idempotentCall, claimedAt, ended);
       return stored ? { ...ran, replayed: false } : UNKNOWN;
     } catch (error) {
       const closing =
         error instanceof NotStarted
           ? releaseCall(pool, idempotentCall, claimedAt)
-          : storeOutcome(pool, idempotentCall, claimedAt, { ...INTERRUPTED, maxBytesPerHour });
+          : storeOutcome(pool, idempotentCall, claimedAt, INTERRUPTED);
       // If Postgres cannot store this, the claim ends with its lease.
       await closing.catch(() => {});
       throw error;
@@ -101,7 +95,7 @@ export function createIdempotency(deps: IdempotencyDependencies) {
   }
 
   return {
-    async once({ idempotentCall, body, timeoutMs }: OnceCall, run: () => Promise<EndedRun>): Promise<OnceOutcome> {
+    async once({ idempotentCall, body, timeoutMs }: OnceCall, run: () => Promise<RanOutcome>): Promise<OnceOutcome> {
       const bodyHash = createHash("sha256").update(body).digest();
       const at = new Date(now());
       const leaseUntil = new Date(at.getTime() + timeoutMs + LEASE_MARGIN_MS);

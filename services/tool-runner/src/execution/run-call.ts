@@ -9,7 +9,7 @@ import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
 import { NotStarted } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import { reportCompleted } from "./host-calls/webhook-events.ts";
-import type { EndedRun } from "./idempotency.ts";
+import type { RanOutcome } from "./idempotency.ts";
 import type { RunScope } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
@@ -44,9 +44,7 @@ export async function runCall(deps: ExecuteDependencies, given: RunRequest, call
     const { timeoutMs } = tool.definition;
     return deps.idempotency.once({ idempotentCall, body, timeoutMs }, run);
   }
-  const { ran, durable } = await run();
-  await durable;
-  return { ...ran, suppressed: [...scope.suppressed] };
+  return { ...(await run()), suppressed: [...scope.suppressed] };
 }
 
 function invalid(violations: Violation[]): CallResponse {
@@ -95,7 +93,7 @@ async function runOnce(
   tool: LoadedTool,
   args: Record<string, unknown>,
   scope: RunScope,
-): Promise<EndedRun> {
+): Promise<RanOutcome> {
   const run = await execute(deps, tool, args, scope);
   const { id: executionId, durationMs, resultJson, platformFailure } = run;
   const isReported = tool.definition.webhookEvent && reportsCompletion(scope);
@@ -107,12 +105,12 @@ async function runOnce(
     await durable.catch(() => {});
     throw platformFailure;
   }
+  await durable;
   const ran = { executionId, durationMs };
   if (resultJson === undefined) {
     // Only a hook's own workspace gets to see why.
     const error = scope.entryType === "hook" ? shownError(run.error) : "";
-    return { ran: { ...ran, outcome: { case: "toolFailed", value: { error } } }, durable };
+    return { ...ran, outcome: { case: "toolFailed", value: { error } } };
   }
-  const value = Buffer.from(responseJson(resultJson));
-  return { ran: { ...ran, outcome: { case: "resultJson", value } }, durable };
+  return { ...ran, outcome: { case: "resultJson", value: Buffer.from(responseJson(resultJson)) } };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
+import { connectBus } from "@toolgate/event-bus/connect";
 import { CallUsageSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -127,6 +128,15 @@ describe("calls with an idempotency key", () => {
     expect(await call({ idempotencyKey })).toMatchObject(UNKNOWN);
     await open();
     expect(await first).toMatchObject(UNKNOWN);
+  });
+
+  it("[TOOL] a run whose log record was lost may have had effects and is not repeated", async () => {
+    await using bus = await connectBus({ servers: runner.nats.url, name: "test" });
+    const idempotencyKey = randomUUID();
+    await bus.jsm.streams.update("RECORDS", { max_msg_size: 100 });
+    await expect(call({ idempotencyKey })).rejects.toThrow();
+    await bus.jsm.streams.update("RECORDS", { max_msg_size: -1 });
+    expect(await call({ idempotencyKey })).toMatchObject(UNKNOWN);
   });
 
   it("[TOOL] the key is free again after 24 hours, even across midnight", async () => {
