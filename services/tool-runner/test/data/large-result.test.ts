@@ -1,7 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { testDatabase } from "@toolgate/testbed/servers/test-database";
 import { expect, test } from "vitest";
-import { exactTypes } from "../../src/execution/data-sources/exact-types.ts";
 import { createForeignPool } from "../../src/execution/data-sources/foreign-pool.ts";
 import { runStatement } from "../../src/execution/data-sources/run-statement.ts";
 
@@ -14,7 +13,7 @@ function poolOf(url: string) {
   const { hostname, port, username, password, pathname } = new URL(url);
   return createForeignPool(
     { address: hostname, port: Number(port), user: username, password, database: pathname.slice(1), tls: undefined },
-    { maxConnections: 1, applicationName: "test", types: exactTypes(JSON.parse) },
+    1,
   );
 }
 

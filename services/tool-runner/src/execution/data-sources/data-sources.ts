@@ -1,20 +1,15 @@
 import { type CacheSource, createWorkspaceCache } from "@toolgate/epoch/cache";
 import type { Pool } from "@toolgate/postgres/pool";
-import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { LRUCache } from "lru-cache";
 import { findDataSource } from "../../store/data-sources.ts";
 import { ToolError } from "../errors.ts";
 import { endOf, type RunScope } from "../run.ts";
-import { exactTypes } from "./exact-types.ts";
 import type { FindServer } from "./find-server.ts";
 import { createForeignPool, type ForeignPool } from "./foreign-pool.ts";
 import { runStatement, type Statement, type StatementResult } from "./run-statement.ts";
 
 export type DataSources = ReturnType<typeof createDataSources>;
-
-/** JSON with a number that JavaScript would change stays text. */
-const exactJson = (text: string) => (hasInexactNumber(text) ? text : JSON.parse(text));
 
 const MAX_SEALED_BYTES = 32 * 1024 * 1024;
 const MAX_POOLS = 200;
@@ -36,11 +31,7 @@ export function createDataSources(deps: { pool: Pool; secretBox: SecretBox; find
   async function open(workspaceId: string, sealed: Buffer): Promise<ForeignPool> {
     const found = await deps.findServer(deps.secretBox.open(sealed, dataSourceContext(workspaceId)), workspaceId);
     if (!found.ok) throw new ToolError("DATA_SOURCE", `the data source cannot be used: ${found.reason}`);
-    return createForeignPool(found.server, {
-      maxConnections: CONNECTIONS_PER_WORKSPACE,
-      applicationName: "toolgate data source",
-      types: exactTypes(exactJson),
-    });
+    return createForeignPool(found.server, CONNECTIONS_PER_WORKSPACE);
   }
 
   return {

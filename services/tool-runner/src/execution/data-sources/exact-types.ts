@@ -1,3 +1,4 @@
+import { hasInexactNumber } from "@toolgate/rules/json-numbers";
 import pg from "pg";
 
 type Parse = (text: string) => unknown;
@@ -39,19 +40,21 @@ function eachOf(parse: Parse, value: unknown): unknown {
   return value === null ? null : parse(value as string);
 }
 
+/** JSON with a number that JavaScript would change stays text. */
+const json: Parse = (text) => (hasInexactNumber(text) ? text : JSON.parse(text));
+
+const PARSERS = new Map<number, Parse>(JSON_TYPES.map((oid) => [oid, json]));
+for (const [of, array, parse] of TYPES) {
+  PARSERS.set(of, parse);
+  PARSERS.set(array, (text) => eachOf(parse, readTexts(text)));
+}
+
 /**
  * Values as JSON carries them without a change: what a number of JavaScript or a Date would round is text. The session's
- * DateStyle has to be ISO. `parseJson` reads values of json and jsonb.
+ * DateStyle has to be ISO.
  */
-export function exactTypes(parseJson: Parse): pg.CustomTypesConfig {
-  const parsers = new Map<number, Parse>(JSON_TYPES.map((oid) => [oid, parseJson]));
-  for (const [of, array, parse] of TYPES) {
-    parsers.set(of, parse);
-    parsers.set(array, (text) => eachOf(parse, readTexts(text)));
-  }
-  return {
-    getTypeParser: ((oid: number, format: "text" | "binary") =>
-      (format !== "binary" && parsers.get(oid)) ||
-      pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-  };
-}
+export const EXACT_TYPES: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format: "text" | "binary") =>
+    (format !== "binary" && PARSERS.get(oid)) ||
+    pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import pLimit from "p-limit";
 import pg from "pg";
+import { EXACT_TYPES } from "./exact-types.ts";
 import { ForeignClient } from "./foreign-client.ts";
 
 /** Where a foreign server is. Not a URL, so that only these fields decide where the connection goes. */
@@ -41,14 +42,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 const CLEAN_TIMEOUT_MS = 1_000;
 const CLEAN_BYTES = 16 * 1024;
 
-export function createForeignPool(
-  server: ForeignServer,
-  {
-    maxConnections,
-    applicationName,
-    types,
-  }: { maxConnections: number; applicationName: string; types: pg.CustomTypesConfig },
-): ForeignPool {
+export function createForeignPool(server: ForeignServer, maxConnections: number): ForeignPool {
   const { address, tls } = server;
   const pool = new pg.Pool({
     // No setting may be empty: pg would read it from this process's environment.
@@ -64,10 +58,10 @@ export function createForeignPool(
     },
     Client: ForeignClient as unknown as new () => pg.ClientBase,
     max: maxConnections,
-    application_name: applicationName,
+    application_name: "toolgate data source",
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    types,
+    types: EXACT_TYPES,
   });
   // A connection that breaks while idle is replaced when it is needed.
   pool.on("error", () => {});

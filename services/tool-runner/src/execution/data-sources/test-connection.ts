@@ -1,5 +1,4 @@
 import { ToolError } from "../errors.ts";
-import { exactTypes } from "./exact-types.ts";
 import { createForeignPool, type ForeignServer } from "./foreign-pool.ts";
 import { runStatement } from "./run-statement.ts";
 
@@ -16,11 +15,7 @@ const STATEMENT = {
 export async function testConnection(server: ForeignServer, callSignal: AbortSignal) {
   const startedAt = performance.now();
   const timeUp = AbortSignal.timeout(TIMEOUT_MS);
-  const pool = createForeignPool(server, {
-    maxConnections: 1,
-    applicationName: "toolgate connection test",
-    types: exactTypes(JSON.parse),
-  });
+  const pool = createForeignPool(server, 1);
   try {
     const { rowsJson } = await runStatement(pool, STATEMENT, AbortSignal.any([timeUp, callSignal]));
     const [row]: { version: string }[] = JSON.parse(rowsJson);
