@@ -14,5 +14,19 @@ export const HOST_FUNCTIONS = [
 
 export type HostFunctionName = (typeof HOST_FUNCTIONS)[number];
 
+/** One host call of a run, as the execution log stores it. */
+export interface HostCallEntry {
+  name: string;
+  /** The tool, query, sheet or host that was named; never a value. */
+  target: string;
+  /** From the start of the run to the start of the call. Records of earlier versions have none. */
+  started_after_ms: number;
+  duration_ms: number;
+  /** Empty when it succeeded. */
+  error_code: string;
+  /** A dry run recorded the write instead of making it. */
+  recorded: boolean;
+}
+
 /** How many levels deep tools call each other: the tool that is called from outside is the first. */
 export const MAX_NESTING = 8;

@@ -6,8 +6,8 @@ import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import type { HostDependencies } from "./host-calls/host-call.ts";
 import { READING_METHODS, sendCall } from "./host-calls/outgoing-call.ts";
 import { skipNote, skipsWrite } from "./host-calls/skip-write.ts";
-import type { Run, RunScope } from "./run.ts";
-import { mayBeSentTo, type Secret } from "./workspace/workspace-values.ts";
+import type { Run } from "./run.ts";
+import { mayBeSentTo } from "./workspace/workspace-values.ts";
 
 /** Makes the call of a declarative tool. [CHAT-10] Test mode sends no call that writes. */
 export async function runApiTool(
@@ -18,9 +18,17 @@ export async function runApiTool(
   timeoutMs: number,
 ) {
   const endsAtMs = performance.now() + timeoutMs;
-  const { values, secrets } = await workspaceValues(deps, api, scope);
-  const call = { ...renderApiCall(api, { ...args, ...values }), method: api.method as FetchMethod };
-  mayBeSentTo(call.url, secrets);
+  const placeholders = templateTexts(api).flatMap(({ text }) => namesIn(text));
+  const secrets = await deps.values.secretsIn(placeholders, scope);
+  // By placeholder, so that a caller's argument cannot replace a secret or a variable.
+  const values: Record<string, unknown> = { ...args };
+  for (const [placeholder, { value }] of secrets) values[placeholder] = value;
+  for (const placeholder of placeholders) {
+    const named = workspaceValueOf(placeholder);
+    if (named?.kind === "variable") values[placeholder] = await deps.values.variable(named.name, scope);
+  }
+  const call = { ...renderApiCall(api, values), method: api.method as FetchMethod };
+  mayBeSentTo(call.url, [...secrets.values()]);
   if (!READING_METHODS.has(call.method) && skipsWrite({ tool: tool.name, scope }, "api", call)) {
     return { success: true, ...skipNote(scope) };
   }
@@ -28,20 +36,4 @@ export async function runApiTool(
   const sent = await sendCall(deps, call, { workspaceId, timeoutMs: endsAtMs - performance.now(), signal });
   const response = removeSecrets(sent, scope.usedSecrets);
   return { success: response.status >= 200 && response.status < 300, ...response };
-}
-
-/** The values by placeholder, so that a caller's argument cannot replace a secret or a variable. */
-async function workspaceValues(deps: HostDependencies, api: ApiBody, scope: RunScope) {
-  const values: Record<string, string> = {};
-  const secrets: Secret[] = [];
-  for (const placeholder of templateTexts(api).flatMap(({ text }) => namesIn(text))) {
-    const named = workspaceValueOf(placeholder);
-    if (named?.kind === "variable") values[placeholder] = await deps.values.variable(named.name, scope);
-    if (named?.kind === "secret") {
-      const secret = await deps.values.secret(named.name, scope);
-      values[placeholder] = secret.value;
-      secrets.push(secret);
-    }
-  }
-  return { values, secrets };
 }

@@ -3,6 +3,7 @@ import type { KeyCaller } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { v7 } from "uuid";
 import { UsedSecrets } from "../domain/calls/remove-secrets.ts";
 import type { EntryType } from "../domain/definitions/release.ts";
+import type { HostCallEntry } from "../domain/host-functions.ts";
 import type { RecordedWrites } from "./recorded-writes.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
@@ -73,20 +74,6 @@ export function remainingMs({ deadline }: Pick<RunScope, "deadline">): number {
 export function endOf(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
   const timeUp = AbortSignal.timeout(Math.ceil(timeoutMs));
   return signal ? AbortSignal.any([timeUp, signal]) : timeUp;
-}
-
-/** One host call of a run, as the execution log stores it. */
-export interface HostCallEntry {
-  name: string;
-  /** The tool, query, sheet or host that was named; never a value. */
-  target: string;
-  /** From the start of the run to the start of the call. Records of earlier versions have none. */
-  started_after_ms: number;
-  duration_ms: number;
-  /** Empty when it succeeded. */
-  error_code: string;
-  /** A dry run recorded the write instead of making it. */
-  recorded: boolean;
 }
 
 /** One execution of a tool. */

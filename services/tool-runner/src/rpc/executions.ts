@@ -78,11 +78,11 @@ function executionMessage({ startedAt, startedAtText: _, parentId, hostCalls, ..
     ...row,
     parentId: parentId ?? "",
     startedAt: timestampOf(startedAt),
-    hostCalls: hostCalls.map(({ name, target, recorded, ...call }) => ({
-      ...{ name, target, recorded },
-      ...(call.started_after_ms !== undefined && { startedAfterMs: call.started_after_ms }),
-      durationMs: call.duration_ms,
-      errorCode: call.error_code,
+    hostCalls: hostCalls.map(({ started_after_ms, duration_ms, error_code, ...call }) => ({
+      ...call,
+      startedAfterMs: started_after_ms,
+      durationMs: duration_ms,
+      errorCode: error_code,
     })),
   };
 }

@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { MAX_NESTING } from "../domain/host-functions.ts";
+import { type HostCallEntry, MAX_NESTING } from "../domain/host-functions.ts";
 import { allRows } from "./rows.ts";
 
 export const EXECUTIONS_TABLE = "tool_runner.executions";
@@ -48,14 +48,7 @@ export interface ExecutionRow {
   argsJson: string;
   resultJson: string;
   readOnly: boolean;
-  hostCalls: {
-    name: string;
-    target: string;
-    started_after_ms?: number;
-    duration_ms: number;
-    error_code: string;
-    recorded: boolean;
-  }[];
+  hostCalls: HostCallEntry[];
   logs: string[];
   requestId: string;
 }

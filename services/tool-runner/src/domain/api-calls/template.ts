@@ -21,9 +21,9 @@ export function wholeName(text: string): string | undefined {
   return WHOLE.exec(text)?.[1];
 }
 
-/** Replaces every placeholder once; placeholders in the filled-in values are not replaced. */
-export function fillIn(text: string, textFor: (name: string) => string): string {
-  return text.replace(PLACEHOLDER, (_, name: string) => textFor(name));
+/** Replaces every placeholder for whose name there is a text once; placeholders in these texts are not replaced. */
+export function fillIn(text: string, textFor: (name: string) => string | undefined): string {
+  return text.replace(PLACEHOLDER, (placeholder, name: string) => textFor(name) ?? placeholder);
 }
 
 /** True when an opening `{{` does not start a placeholder. */

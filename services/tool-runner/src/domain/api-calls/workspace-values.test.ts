@@ -1,12 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  fillInSecrets,
-  hostsViolation,
-  mayGoTo,
-  secretNamesIn,
-  secretViolation,
-  workspaceValueOf,
-} from "./workspace-values.ts";
+import { fillIn, namesIn } from "./template.ts";
+import { hostsViolation, mayGoTo, secretViolation, workspaceValueOf } from "./workspace-values.ts";
 
 test("[TOOL] a placeholder names a secret or a variable only by a well-formed name", () => {
   expect(workspaceValueOf("secret:A_1")).toEqual({ kind: "secret", name: "A_1" });
@@ -18,8 +12,9 @@ test("[TOOL] a placeholder names a secret or a variable only by a well-formed na
 
 test("[TOOL] secrets are filled in once: a value that looks like a placeholder stays as it is", () => {
   const text = "{{secret:A}} {{ secret:B }} {{secret:A}} {{other}} {{secret:a-b}}";
-  expect(secretNamesIn(text)).toEqual(["A", "B"]);
-  const filled = fillInSecrets(text, (name) => (name === "A" ? "{{secret:B}}" : "$&"));
+  expect(namesIn(text)).toEqual(["secret:A", "secret:B", "secret:A", "other", "secret:a-b"]);
+  const values: Record<string, string> = { "secret:A": "{{secret:B}}", "secret:B": "$&" };
+  const filled = fillIn(text, (name) => values[name]);
   expect(filled).toBe("{{secret:B}} $& {{secret:B}} {{other}} {{secret:a-b}}");
 });
 

@@ -2,24 +2,11 @@ import { pastedFault } from "@toolgate/rules/pasted";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const PLACEHOLDER_NAME = /^(secret|variable):(.*)$/s;
-const SECRET_PLACEHOLDER = /\{\{\s*secret:([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}/g;
 
 /** What a placeholder refers to if it is not an argument: `secret:NAME` or `variable:NAME`. */
 export function workspaceValueOf(placeholder: string): { kind: "secret" | "variable"; name: string } | undefined {
   const [, kind, name = ""] = PLACEHOLDER_NAME.exec(placeholder) ?? [];
   return (kind === "secret" || kind === "variable") && NAME.test(name) ? { kind, name } : undefined;
-}
-
-/** The secrets that a text names, each once. */
-export function secretNamesIn(text: string): string[] {
-  return [...new Set([...text.matchAll(SECRET_PLACEHOLDER)].map((match) => match[1] ?? ""))];
-}
-
-/**
- * Replaces the placeholders of secrets once; all other text, and placeholders in the filled-in values, do not change.
- */
-export function fillInSecrets(text: string, textFor: (name: string) => string): string {
-  return text.replace(SECRET_PLACEHOLDER, (_, name: string) => textFor(name));
 }
 
 const MAX_HOSTS = 20;

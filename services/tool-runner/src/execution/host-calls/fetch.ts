@@ -1,9 +1,9 @@
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
-import { fillInSecrets, secretNamesIn } from "../../domain/api-calls/workspace-values.ts";
+import { fillIn, namesIn } from "../../domain/api-calls/template.ts";
 import { removeSecrets } from "../../domain/calls/remove-secrets.ts";
 import { ToolError } from "../errors.ts";
 import { type RunScope, remainingMs } from "../run.ts";
-import { mayBeSentTo, type Secret } from "../workspace/workspace-values.ts";
+import { mayBeSentTo } from "../workspace/workspace-values.ts";
 import { object, text } from "./arguments.ts";
 import type { HostCallContext, HostDependencies } from "./host-call.ts";
 import { type OutgoingCall, READING_METHODS, sendCall } from "./outgoing-call.ts";
@@ -26,15 +26,16 @@ export async function fetchForTool(deps: HostDependencies, [url, init]: unknown[
 }
 
 async function withSecrets(deps: HostDependencies, call: OutgoingCall, scope: RunScope): Promise<OutgoingCall> {
-  const secrets = new Map<string, Secret>();
-  for (const name of secretNamesIn([call.url, ...Object.values(call.headers)].join("\n"))) {
-    secrets.set(name, await deps.values.secret(name, scope));
-  }
-  if (secrets.size === 0) return call;
-  const secretText = (name: string) => secrets.get(name)?.value ?? "";
+  const placeholders = [call.url, ...Object.values(call.headers)].flatMap(namesIn);
+  const secrets = await deps.values.secretsIn(placeholders, scope);
   const headers: Record<string, string> = {};
-  for (const [name, template] of Object.entries(call.headers)) headers[name] = fillInSecrets(template, secretText);
-  const url = fillInSecrets(call.url, (name) => encodeURIComponent(secretText(name)));
+  for (const [name, template] of Object.entries(call.headers)) {
+    headers[name] = fillIn(template, (placeholder) => secrets.get(placeholder)?.value);
+  }
+  const url = fillIn(call.url, (placeholder) => {
+    const secret = secrets.get(placeholder);
+    return secret && encodeURIComponent(secret.value);
+  });
   mayBeSentTo(url, [...secrets.values()]);
   return { ...call, url, headers };
 }

@@ -1,11 +1,11 @@
 import { isDeeperThan } from "@toolgate/rules/json-object";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
-import type { HostFunctionName } from "../../domain/host-functions.ts";
+import type { HostCallEntry, HostFunctionName } from "../../domain/host-functions.ts";
 import { NotJson, ToolError } from "../errors.ts";
-import { addDetail, type Run, remainingMs } from "../run.ts";
+import { addDetail, type Run, remainingMs, truncated } from "../run.ts";
 import { object, text } from "./arguments.ts";
 import { fetchForTool } from "./fetch.ts";
-import { type HostCallContext, type HostDependencies, logged } from "./host-call.ts";
+import type { HostCallContext, HostDependencies } from "./host-call.ts";
 import { sendMailForTool } from "./mail.ts";
 import { runFreeSql, runPreparedQuery } from "./queries.ts";
 import { clearFromSheet, readSheet, writeToSheet } from "./sheets.ts";
@@ -23,25 +23,45 @@ type Context = HostCallContext & Pick<Call, "callTool">;
 /** Returns JSON. */
 type HostFunction = (deps: HostDependencies, args: unknown[], context: Context) => Promise<string>;
 
-/** [RO] A host call of a run. Everything that a run may not do is refused here, outside the sandbox. */
-export function makeHostCall(
+const MAX_ENTRIES = 100;
+const MAX_TARGET_CHARS = 200;
+
+/**
+ * [RO] A host call of a run, which is added to the run's entries. Everything that a run may not do is refused here, outside
+ * the sandbox.
+ */
+export async function makeHostCall(
   deps: HostDependencies,
   run: Run,
   { name, argsJson, signal, callTool }: Call,
 ): Promise<string> {
-  return logged(run, name, async (entry) => {
+  const started = performance.now();
+  const entry: HostCallEntry = {
+    name,
+    target: "",
+    started_after_ms: Math.round(started - run.startedMs),
+    duration_ms: 0,
+    error_code: "",
+    recorded: false,
+  };
+  try {
     const hostFunction = Object.hasOwn(BY_NAME, name) ? BY_NAME[name as HostFunctionName] : undefined;
     if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
-    try {
-      const args = JSON.parse(argsJson);
-      if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
-        throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
-      }
-      return await hostFunction(deps, args, { tool: run.tool.name, scope: run.scope, entry, signal, callTool });
-    } catch (error) {
-      throw toolErrorOf(error, name, run);
+    const args = JSON.parse(argsJson);
+    if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
+      throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
     }
-  });
+    return await hostFunction(deps, args, { tool: run.tool.name, scope: run.scope, entry, signal, callTool });
+  } catch (error) {
+    const toolError = toolErrorOf(error, name, run);
+    entry.recorded = false;
+    entry.error_code = toolError.code;
+    throw toolError;
+  } finally {
+    entry.duration_ms = Math.round(performance.now() - started);
+    entry.target = truncated(entry.target, MAX_TARGET_CHARS);
+    if (run.hostCalls.length < MAX_ENTRIES) run.hostCalls.push(entry);
+  }
 }
 
 /** Keeps the details for the log. The tool's code does not learn why the platform failed. */

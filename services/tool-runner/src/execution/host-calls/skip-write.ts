@@ -1,4 +1,5 @@
-import type { HostCallEntry, RunScope } from "../run.ts";
+import type { HostCallEntry } from "../../domain/host-functions.ts";
+import type { RunScope } from "../run.ts";
 
 interface Writer {
   tool: string;

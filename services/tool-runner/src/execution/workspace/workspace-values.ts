@@ -1,7 +1,7 @@
 import { type CacheSource, createWorkspaceCache, jsonBytes } from "@toolgate/epoch/cache";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { mayGoTo } from "../../domain/api-calls/workspace-values.ts";
+import { mayGoTo, workspaceValueOf } from "../../domain/api-calls/workspace-values.ts";
 import { findSealedSecrets } from "../../store/secrets.ts";
 import { listVariables } from "../../store/variables.ts";
 import { ToolError } from "../errors.ts";
@@ -36,12 +36,24 @@ export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox }
   }
 
   return {
-    /** A secret never enters a sandbox. It is added to `usedSecrets`, so that it is removed from logs. */
-    async secret(name: string, { workspaceId, epoch, usedSecrets }: Scope & Pick<RunScope, "usedSecrets">) {
-      const all = await secrets.get(workspaceId, epoch, () => loadSecrets(workspaceId));
-      const found = all.find((secret) => secret.name === name);
-      if (!found) throw new ToolError("NO_SUCH_SECRET", `there is no secret ${name}`);
-      usedSecrets.add(found.value);
+    /**
+     * The secrets among placeholders. They never enter a sandbox, and are added to `usedSecrets`, so that they are removed
+     * from logs.
+     */
+    async secretsIn(
+      placeholders: readonly string[],
+      { workspaceId, epoch, usedSecrets }: Scope & Pick<RunScope, "usedSecrets">,
+    ): Promise<Map<string, Secret>> {
+      const found = new Map<string, Secret>();
+      for (const placeholder of placeholders) {
+        const named = workspaceValueOf(placeholder);
+        if (named?.kind !== "secret") continue;
+        const all = await secrets.get(workspaceId, epoch, () => loadSecrets(workspaceId));
+        const secret = all.find(({ name }) => name === named.name);
+        if (!secret) throw new ToolError("NO_SUCH_SECRET", `there is no secret ${named.name}`);
+        usedSecrets.add(secret.value);
+        found.set(placeholder, secret);
+      }
       return found;
     },
     async variable(name: string, { workspaceId, epoch }: Scope) {
