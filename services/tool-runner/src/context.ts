@@ -13,9 +13,7 @@ import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box
 import { principalKeysOf } from "@toolgate/service-host/identity/principal-keys";
 import { createTextReaders, type Grant, type TextReader } from "@toolgate/service-host/identity/signed-text";
 import { createMailer } from "@toolgate/service-host/mailer";
-import type { Logger } from "@toolgate/service-host/process/logger";
-import type { Peers } from "@toolgate/service-host/rpc/peers";
-import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
+import type { ServiceHost } from "@toolgate/service-host/service";
 import type { Config } from "./config.ts";
 import { HOST_FUNCTIONS } from "./domain/host-functions.ts";
 import { createDataSources } from "./execution/data-sources/data-sources.ts";
@@ -36,15 +34,11 @@ export interface Context extends ExecuteDependencies {
   compiler: Compiler;
 }
 
-interface ContextOptions {
-  peers: Pick<Peers, "transport">;
+interface ContextOptions extends ServiceHost {
   pool: Pool;
   redis: ReturnType<typeof connectRedis>;
   bus: Bus;
   outbox: Outbox;
-  log: Logger;
-  now: () => number;
-  tls: ProcessTls | undefined;
   sandboxLimits: Partial<PoolLimits> | undefined;
 }
 

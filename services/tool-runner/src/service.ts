@@ -34,7 +34,7 @@ export interface ToolRunner extends Service {
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
 
 export async function start(config: Config, host: ServiceHost, overrides: Overrides = {}): Promise<ToolRunner> {
-  const { log, now, peers, tls } = host;
+  const { log, now } = host;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   await using resources = new AsyncDisposableStack();
   const { pool, redis, bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
@@ -43,11 +43,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   await maintain();
   const outbox = resources.use(createOutbox({ pool, schema: SCHEMA, bus, source: NAME, onError: onError("outbox") }));
   const { sandboxLimits } = overrides;
-  const context = await createContext(
-    config,
-    { pool, redis, bus, outbox, peers, log, now, tls, sandboxLimits },
-    resources,
-  );
+  const context = await createContext(config, { ...host, pool, redis, bus, outbox, sandboxLimits }, resources);
   const everyMs = overrides.partitionsEveryMs ?? PARTITIONS_EVERY_MS;
   const running = resources.use(
     startLoops({

@@ -19,11 +19,7 @@ const PASS_ON_WITHIN_MS = 10_000;
 /** Stores the runs of calls by key, and passes the calls' usage records on to key-auth. */
 export function consumeCallRecords(consumer: RecordConsumer): Promise<void> {
   const { bus, pool } = consumer;
-  const passOnUsage = (records: CallRecord[]) =>
-    passOn(
-      bus,
-      records.flatMap((record) => record.usage ?? []),
-    );
+  const passOn = (records: CallRecord[]) => passOnUsage(bus, records);
   return consumeRecords({
     ...consumer,
     schema: SERVICES["tool-runner"].schema,
@@ -37,14 +33,15 @@ export function consumeCallRecords(consumer: RecordConsumer): Promise<void> {
         records.flatMap(({ execution }) => execution ?? []),
       );
       // Only now: records that Postgres does not take come here again and again, and would fill RECORDS with repeats.
-      await passOnUsage(records);
+      await passOn(records);
     },
     // The calls count, and are in the usage log, even if Postgres always refuses the run of one of them.
-    beforeParking: passOnUsage,
+    beforeParking: passOn,
   });
 }
 
-async function passOn(bus: Bus, usage: UsageRecord[]): Promise<void> {
+async function passOnUsage(bus: Bus, calls: CallRecord[]): Promise<void> {
+  const usage = calls.flatMap((call) => call.usage ?? []);
   for (let from = 0; from < usage.length; from += USAGE_RECORDS_PER_MESSAGE) {
     const records = usage.slice(from, from + USAGE_RECORDS_PER_MESSAGE);
     const data = toBinary(UsageBatchSchema, create(UsageBatchSchema, { records }));

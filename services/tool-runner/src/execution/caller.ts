@@ -7,7 +7,7 @@ import type { LoadedTool } from "./workspace/definitions.ts";
 /** Who starts a run. */
 export type Caller = Exclude<RunRequest["caller"], { case: undefined }>;
 
-const ENTRY_TYPES: Readonly<Record<Caller["case"], EntryType>> = {
+export const ENTRY_TYPES: Readonly<Record<Caller["case"], EntryType>> = {
   key: "api_key",
   chat: "chat",
   scheduledTask: "scheduled_task",
@@ -17,10 +17,6 @@ const ENTRY_TYPES: Readonly<Record<Caller["case"], EntryType>> = {
 
 const CHAT_ID_RANDOM_CHARACTERS = 12;
 
-export function entryTypeOf(caller: Caller): EntryType {
-  return ENTRY_TYPES[caller.case];
-}
-
 export function runScopeOf(
   request: RunRequest,
   caller: Caller,
@@ -28,7 +24,7 @@ export function runScopeOf(
   { nowMs, receivedMs }: { nowMs: number; receivedMs: number },
 ): RunScope {
   const { workspaceId, workspace, workspaceEpoch: epoch } = request;
-  const entryType = entryTypeOf(caller);
+  const entryType = ENTRY_TYPES[caller.case];
   const given = {
     ...{ workspaceId, workspace, epoch, entryType, dryRun: undefined },
     readOnly: caller.case === "chat" ? caller.value.readOnly : runsReadOnly(definition, entryType),

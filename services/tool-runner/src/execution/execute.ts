@@ -1,6 +1,7 @@
 import { isJsonObject } from "@toolgate/rules/json-object";
 import type { SandboxPool } from "@toolgate/sandbox/pool";
 import { inSpan } from "@toolgate/telemetry/trace";
+import { v7 } from "uuid";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
 import { MAX_NESTING } from "../domain/host-functions.ts";
@@ -11,7 +12,7 @@ import { makeHostCall } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Recorder } from "./record.ts";
-import { addDetail, endOf, type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
+import { addDetail, endOf, type FinishedRun, type Run, type RunScope, redactedJson } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 export interface ExecuteDependencies extends HostDependencies {
@@ -37,60 +38,52 @@ export function execute(
   scope: RunScope,
   parent?: { run: Run; signal: AbortSignal },
 ): Promise<FinishedRun> {
-  const attributes = { "toolgate.tool": tool.name };
-  return inSpan("run", () => executeOnce(deps, tool, args, scope, parent), { attributes });
-}
-
-async function executeOnce(
-  deps: ExecuteDependencies,
-  tool: LoadedTool,
-  args: Record<string, unknown>,
-  scope: RunScope,
-  parent: { run: Run; signal: AbortSignal } | undefined,
-): Promise<FinishedRun> {
-  const run: Run = {
-    id: newExecutionId(),
-    parentId: parent?.run.id ?? "",
-    depth: (parent?.run.depth ?? 0) + 1,
-    signal: parent?.signal,
-    tool,
-    scope,
-    startedAtMs: deps.now(),
-    startedMs: performance.now(),
-    details: [],
-    hostCalls: [],
-    logs: [],
-    platformFailure: undefined,
+  const work = async () => {
+    const run: Run = {
+      id: v7(),
+      parentId: parent?.run.id ?? "",
+      depth: (parent?.run.depth ?? 0) + 1,
+      signal: parent?.signal,
+      tool,
+      scope,
+      startedAtMs: deps.now(),
+      startedMs: performance.now(),
+      details: [],
+      hostCalls: [],
+      logs: [],
+      platformFailure: undefined,
+    };
+    let resultJson: string | undefined;
+    let failure: { error: string; platformFailure: unknown } = { error: "", platformFailure: undefined };
+    try {
+      resultJson = await runTool(deps, run, { ...args, ...scope.injected });
+    } catch (thrown) {
+      if (thrown instanceof NotStarted) throw thrown;
+      failure = failureOf(run, thrown);
+    }
+    const withoutSecrets = <T>(value: T) => removeSecrets(value, scope.usedSecrets);
+    const redact = (value: unknown) => withoutSecrets(deps.redact(value));
+    const finished: FinishedRun = {
+      ...run,
+      durationMs: Math.round(performance.now() - run.startedMs),
+      args: redactedJson(JSON.stringify(args), redact),
+      resultJson,
+      result: redactedJson(resultJson ?? "null", redact),
+      platformFailure: failure.platformFailure,
+      error: withoutSecrets(failure.error),
+      details: withoutSecrets(run.details),
+      hostCalls: run.hostCalls.slice(),
+      logs: withoutSecrets(run.logs),
+    };
+    // The gateway's response to a platform failure depends on more than the run, so the gateway records it.
+    const isReported = !parent && !failure.platformFailure;
+    const recorded = deps.recorder.add(finished, isReported ? scope.reportedCall : undefined);
+    // The call awaits it later; until then a rejection must not count as unhandled.
+    recorded.catch(() => {});
+    scope.records.push(recorded);
+    return finished;
   };
-  let resultJson: string | undefined;
-  let failure: { error: string; platformFailure: unknown } = { error: "", platformFailure: undefined };
-  try {
-    resultJson = await runTool(deps, run, { ...args, ...scope.injected });
-  } catch (thrown) {
-    if (thrown instanceof NotStarted) throw thrown;
-    failure = failureOf(run, thrown);
-  }
-  const withoutSecrets = <T>(value: T) => removeSecrets(value, scope.usedSecrets);
-  const redact = (value: unknown) => withoutSecrets(deps.redact(value));
-  const finished: FinishedRun = {
-    ...run,
-    durationMs: Math.round(performance.now() - run.startedMs),
-    args: redactedJson(JSON.stringify(args), redact),
-    resultJson,
-    result: redactedJson(resultJson ?? "null", redact),
-    platformFailure: failure.platformFailure,
-    error: withoutSecrets(failure.error),
-    details: withoutSecrets(run.details),
-    hostCalls: run.hostCalls.slice(),
-    logs: withoutSecrets(run.logs),
-  };
-  // The gateway's response to a platform failure depends on more than the run, so the gateway records it.
-  const isReported = !parent && !failure.platformFailure;
-  const recorded = deps.recorder.add(finished, isReported ? scope.reportedCall : undefined);
-  // The call awaits it later; until then a rejection must not count as unhandled.
-  recorded.catch(() => {});
-  scope.records.push(recorded);
-  return finished;
+  return inSpan("run", work, { attributes: { "toolgate.tool": tool.name } });
 }
 
 function failureOf(run: Run, thrown: unknown): { error: string; platformFailure: unknown } {

@@ -38,12 +38,6 @@ interface OnceCall {
   timeoutMs: number;
 }
 
-interface IdempotencyDependencies {
-  pool: Pool;
-  secretBox: SecretBox;
-  now: () => number;
-}
-
 const KEPT_MS = 24 * 3_600_000;
 /** Added to the tool's timeout: time for the log record to be acknowledged, even while the broker restarts. */
 const LEASE_MARGIN_MS = 30_000;
@@ -56,7 +50,9 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
  * off may have had effects, so its repeats get "unknown": immediately if its process noticed the failure, or after the
  * lease if the process died.
  */
-export function createIdempotency({ pool, secretBox, now }: IdempotencyDependencies) {
+export function createIdempotency(deps: { pool: Pool; secretBox: SecretBox; now: () => number }) {
+  const { pool, secretBox, now } = deps;
+
   async function runClaimed(
     idempotentCall: IdempotentCall,
     claimedAt: Date,

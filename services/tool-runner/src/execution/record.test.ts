@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { executionRecord } from "./record.ts";
-import { type FinishedRun, redactedJson } from "./run.ts";
+import { addDetail, type FinishedRun, redactedJson } from "./run.ts";
 
 function recordOf(run: Partial<FinishedRun>) {
   const nothing = redactedJson("null", () => null);
@@ -28,4 +28,11 @@ test("[LOG-10] a value that is too long for the log is not redacted, because onl
   const large = redactedJson(JSON.stringify("x".repeat(65_535)), redact);
   const { argsJson, resultJson } = recordOf({ args: large, result: large });
   for (const json of [argsJson, resultJson]) expect(JSON.parse(json)).toEqual({ truncated: true, characters: 65_537 });
+});
+
+test("[LOG-10] a run keeps the beginnings of its first details only", () => {
+  const run = { details: [] as string[] };
+  for (const letter of "abcd") addDetail(run, letter.repeat(1_000_000));
+  expect(run.details.map((detail) => detail[0])).toEqual(["a", "b"]);
+  for (const detail of run.details) expect(detail.length).toBeLessThanOrEqual(2_000);
 });

@@ -1,11 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { RunRequest, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { shownError } from "@toolgate/redaction/error-text";
-import type { JsonObject } from "@toolgate/rules/json-object";
-import { parseCallBody, responseJson, type Violation } from "../domain/calls/call-body.ts";
+import { type CallBody, parseCallBody, responseJson, type Violation } from "../domain/calls/call-body.ts";
 import { type EntryType, isReleased, reportsCompletion } from "../domain/definitions/release.ts";
 import { containsTemplateMarker } from "../domain/forbidden-text.ts";
-import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
+import { type Caller, ENTRY_TYPES, runScopeOf } from "./caller.ts";
 import { NotStarted } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import { reportCompleted } from "./host-calls/webhook-events.ts";
@@ -28,12 +27,11 @@ export async function runCall(deps: ExecuteDependencies, given: RunRequest, call
   if (caller.case === "key" && !caller.value.toolListed) return UNAVAILABLE;
   const request = caller.case === "chat" || caller.case === "hook" ? await withEpoch(deps, given) : given;
   const tool = await loadTool(deps, request, caller);
-  if (!tool || !isReleased(tool.definition, entryTypeOf(caller))) return UNAVAILABLE;
+  const entry = ENTRY_TYPES[caller.case];
+  if (!tool || !isReleased(tool.definition, entry)) return UNAVAILABLE;
   if (request.bodyFault) return invalid([request.bodyFault]);
-  const checked = checkBody(tool, request.body, {
-    entry: entryTypeOf(caller),
-    fromForm: caller.case === "hook" && caller.value.fromForm,
-  });
+  const fromForm = caller.case === "hook" && caller.value.fromForm;
+  const checked = checkBody(tool, request.body, { entry, fromForm });
   if (!checked.ok) return invalid(checked.violations);
 
   const scope = runScopeOf(request, caller, tool, { nowMs: deps.now(), receivedMs });
@@ -69,8 +67,6 @@ async function loadTool({ definitions }: ExecuteDependencies, request: RunReques
   }
 }
 
-type CheckedBody = { ok: true; args: JsonObject } | Extract<ReturnType<typeof parseCallBody>, { ok: false }>;
-
 const TEMPLATE_MARKER = { field: "", rule: "marker", message: "{{ is not allowed" };
 
 /** The arguments that a run of the tool gets from this body, or everything that is wrong with them. */
@@ -78,10 +74,10 @@ export function checkBody(
   tool: Pick<LoadedTool, "validator">,
   body: Uint8Array,
   { entry, fromForm }: { entry: EntryType; fromForm: boolean },
-): CheckedBody {
+): CallBody {
   const parsed = parseCallBody(body);
   if (!parsed.ok) return parsed;
-  const { args, violations } = tool.validator.check(parsed.args, { fromForm });
+  const { args, violations } = tool.validator.check(parsed.args, fromForm);
   if (violations.length > 0) return { ok: false, violations };
   // [IN-44] Only declared arguments are left here.
   if (entry === "hook" && containsTemplateMarker(args)) return { ok: false, violations: [TEMPLATE_MARKER] };

@@ -1,6 +1,4 @@
-import { randomUUID } from "node:crypto";
 import type { KeyCaller } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { v7 } from "uuid";
 import { UsedSecrets } from "../domain/calls/remove-secrets.ts";
 import type { EntryType } from "../domain/definitions/release.ts";
 import type { HostCallEntry } from "../domain/host-functions.ts";
@@ -140,9 +138,4 @@ export function redactedJson(json: string, redact: (value: unknown) => unknown):
       return redacted.value;
     },
   };
-}
-
-/** A UUID of version 7. Its random part comes from `randomUUID`, which is much faster because it caches random bytes. */
-export function newExecutionId(): string {
-  return v7({ random: Buffer.from(randomUUID().replaceAll("-", ""), "hex") });
 }

@@ -19,12 +19,9 @@ export const executionHandlers = {
     const size = pageSize(request.pageSize);
     const since = logKeptSince(now());
     const startedFrom = requestTime("started_from", request.startedFrom);
+    const { tool, entryType, callerId, chatId, requestId } = request;
     const filter = {
-      tool: request.tool || undefined,
-      entryType: request.entryType || undefined,
-      callerId: request.callerId || undefined,
-      chatId: request.chatId || undefined,
-      requestId: request.requestId || undefined,
+      ...{ tool, entryType, callerId, chatId, requestId },
       success: request.success === Success.UNSPECIFIED ? undefined : request.success === Success.ONLY,
       startedFrom: startedFrom && startedFrom > since ? startedFrom : since,
       startedBefore: requestTime("started_before", request.startedBefore),

@@ -7,8 +7,7 @@ import { principalOf } from "@toolgate/service-host/principal";
 import { timestampOf } from "@toolgate/service-host/time";
 import { validate as isUuid } from "uuid";
 import type { Context } from "../context.ts";
-import { changedFields } from "../domain/definitions/changed-fields.ts";
-import { newlyExposed } from "../domain/definitions/release.ts";
+import { changedFields, newlyExposed } from "../domain/definitions/release.ts";
 import {
   findLastProposal,
   findProposal,

@@ -9,12 +9,7 @@ export async function saveDataSource(db: Queryable, workspaceId: string, sealedU
   );
 }
 
-interface StoredDataSource {
-  sealedUrl: Buffer;
-  savedAt: Date;
-}
-
-export function findDataSource(db: Queryable, workspaceId: string): Promise<StoredDataSource | undefined> {
+export function findDataSource(db: Queryable, workspaceId: string) {
   const select = `select sealed_url as "sealedUrl", saved_at as "savedAt" from tool_runner.data_sources where workspace_id = $1`;
-  return firstRow<StoredDataSource>(db, select, [workspaceId]);
+  return firstRow<{ sealedUrl: Buffer; savedAt: Date }>(db, select, [workspaceId]);
 }

@@ -64,27 +64,28 @@ const LOGGED_CHARACTERS =
 
 export type ExecutionCursor = { startedAt: string; id: string };
 
-/** Undefined members are not filtered by. */
+/** Empty texts and undefined members are not filtered by. */
 interface ExecutionFilter {
-  tool: string | undefined;
-  entryType: string | undefined;
-  callerId: string | undefined;
-  chatId: string | undefined;
-  requestId: string | undefined;
+  tool: string;
+  entryType: string;
+  callerId: string;
+  chatId: string;
+  requestId: string;
   success: boolean | undefined;
   startedFrom: Date | undefined;
   startedBefore: Date | undefined;
 }
 
-const CONDITIONS: Record<Exclude<keyof ExecutionFilter, "success">, (place: string) => string> = {
-  tool: (place) => `tool = ${place}`,
-  entryType: (place) => `entry_type = ${place}`,
-  callerId: (place) => `caller_id = ${place}`,
-  chatId: (place) => `chat_id = ${place}`,
-  requestId: (place) => `request_id = ${place} and request_id <> ''`,
-  startedFrom: (place) => `started_at >= ${place}`,
-  startedBefore: (place) => `started_at < ${place}`,
-};
+/** Each begins what a value follows. */
+const CONDITIONS = {
+  tool: "tool = ",
+  entryType: "entry_type = ",
+  callerId: "caller_id = ",
+  chatId: "chat_id = ",
+  requestId: "request_id <> '' and request_id = ",
+  startedFrom: "started_at >= ",
+  startedBefore: "started_at < ",
+} as const;
 
 /** Newest first, after the cursor. The statement contains only the filters in use, so that the planner picks an index. */
 export function listExecutions(
@@ -96,13 +97,12 @@ export function listExecutions(
   const values: unknown[] = [workspaceId];
   const place = (value: unknown) => `$${values.push(value)}`;
   const conditions = ["workspace_id = $1"];
-  for (const [name, condition] of Object.entries(CONDITIONS)) {
-    const value = filter[name as keyof typeof CONDITIONS];
-    if (value !== undefined) conditions.push(condition(place(value)));
+  for (const name of Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[]) {
+    if (filter[name]) conditions.push(CONDITIONS[name] + place(filter[name]));
   }
   // Literals, so that the planner can use the partial indexes.
   if (filter.success !== undefined) conditions.push(filter.success ? "success" : "not success");
-  if (filter.entryType !== undefined && filter.entryType !== "api_key") conditions.push("entry_type <> 'api_key'");
+  if (filter.entryType && filter.entryType !== "api_key") conditions.push("entry_type <> 'api_key'");
   if (after) {
     conditions.push(`started_at <= ${place(after.startedAt)}::timestamptz`);
     conditions.push(`(started_at, id) < (${place(after.startedAt)}::timestamptz, ${place(after.id)}::uuid)`);

@@ -31,6 +31,10 @@ describe("descriptions of tools", () => {
   });
   afterAll(() => runner[Symbol.asyncDispose]());
 
+  const asChat = () => {
+    const [replica] = runner.replicas as [ToolRunnerRig["replicas"][number]];
+    return createClient(ToolService, testTransport(replica.routes, undefined, "chat"));
+  };
   /** As the gateway asks for a key of the workspace. */
   const described = (workspaceId: string, names: string[]) => {
     const grant = grantText({ workspaceId, workspace: "acme", keyId: "1", keyName: "Partner", tool: "" });
@@ -63,9 +67,7 @@ describe("descriptions of tools", () => {
   it("[CHAT] describes to assistants the tools that exist, released or not, and shared ones, for models", async () => {
     const names = ["released", "public", "gone", "nowhere", "executeQuery"];
     const request = { workspaceId: runner.workspaceId, names, forAssistant: true };
-    const [replica] = runner.replicas as [ToolRunnerRig["replicas"][number]];
-    const asChat = createClient(ToolService, testTransport(replica.routes, undefined, "chat"));
-    const { tools } = await asChat.describeTools(request);
+    const { tools } = await asChat().describeTools(request);
     expect(tools.map(({ name, description }) => [name, description])).toEqual([
       ["public", "public"],
       ["released", "released"],
@@ -85,10 +87,8 @@ describe("descriptions of tools", () => {
     expect(tools.map(({ parametersJson }) => parametersJson.length > notes.length)).toEqual([true, false]);
     const tooLarge = expect.objectContaining({ code: Code.FailedPrecondition });
     await expect(described(runner.workspaceId, names)).rejects.toEqual(tooLarge);
-    const [replica] = runner.replicas as [ToolRunnerRig["replicas"][number]];
-    const asChat = createClient(ToolService, testTransport(replica.routes, undefined, "chat"));
     const request = { workspaceId: runner.workspaceId, names: ["large-1"], forAssistant: true };
-    await expect(asChat.describeTools(request)).rejects.toEqual(tooLarge);
+    await expect(asChat().describeTools(request)).rejects.toEqual(tooLarge);
   });
 
   it("[MGMT-18] [MGMT-19] finds the released tools among the names that a key lists", async () => {

@@ -12,10 +12,8 @@ export type ArgumentValidator = {
    * [TOOL-24] The declared arguments only, and everything that is wrong with them. `fromForm`: texts are first read as
    * what they are declared to be.
    */
-  check(args: JsonObject, options?: { fromForm: boolean }): { args: JsonObject; violations: Violation[] };
+  check(args: JsonObject, fromForm?: boolean): { args: JsonObject; violations: Violation[] };
 };
-
-const JSON_TEXT = { fromForm: false };
 
 /** Bounds the work of all patterns in one call: characters times program steps. */
 const MAX_MATCH_STEPS = 20_000_000;
@@ -31,7 +29,7 @@ export function createArgumentValidator(schema: unknown): ArgumentValidator {
   const known = new KnownValues();
   const validate = compileSchema(enforced, budget, known);
   return {
-    check(sent, { fromForm } = JSON_TEXT) {
+    check(sent, fromForm = false) {
       let args: JsonObject = {};
       for (const name of names) {
         if (Object.hasOwn(sent, name)) args[name] = sent[name];

@@ -9,7 +9,7 @@ import { parse } from "secure-json-parse";
  */
 export type Violation = { field: string; rule: string; message: string };
 
-type CallBody = { ok: true; args: JsonObject } | { ok: false; violations: Violation[] };
+export type CallBody = { ok: true; args: JsonObject } | { ok: false; violations: Violation[] };
 
 export const MAX_ARGUMENT_LEVELS = 64;
 

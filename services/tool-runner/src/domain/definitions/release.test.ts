@@ -22,10 +22,7 @@ function definitionWith(flags: Record<string, unknown>): Definition {
 
 const jsonButTrue = fc.jsonValue().filter((value) => value !== true);
 
-test('[TOOL-15] 1, "yes", "true" and every other value but true release nothing', () => {
-  for (const external_api of [1, "yes", "true", [true], { true: true }]) {
-    expect(isReleased(definitionWith({ external_api }), "api_key")).toBe(false);
-  }
+test("[TOOL-15] every value but true releases nothing", () => {
   fc.assert(
     fc.property(jsonButTrue, (external_api) => {
       expect(isReleased(definitionWith({ external_api }), "api_key")).toBe(false);
@@ -68,7 +65,7 @@ test("[RO-1] [RO-7] a call by key may only read unless the write flag is exactly
 function expectReleasedOnlyBy(entry: EntryType, flags: string[]): void {
   for (const flag of [...GUARDED, "webhook_event"]) {
     expect(isReleased(definitionWith({ [flag]: true }), entry), flag).toBe(flags.includes(flag));
-    for (const value of [1, "yes", "true", [true]]) {
+    for (const value of [1, "yes", "true", [true], { true: true }]) {
       expect(isReleased(definitionWith({ [flag]: value }), entry)).toBe(false);
     }
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { explainRelease } from "@toolgate/api-examples/release";
 import { isJsonObject, ownValue } from "@toolgate/rules/json-object";
 import type { Definition } from "./definition.ts";
@@ -57,4 +58,12 @@ export const FLAGS: readonly string[] = [...GUARDED_FLAGS, "webhook_event", "asy
 export function newlyExposed(before: unknown, after: unknown): string[] {
   const isSet = (saved: unknown, flag: string) => isJsonObject(saved) && ownValue(saved, flag) === true;
   return GUARDED_FLAGS.filter((flag) => isSet(after, flag) && !isSet(before, flag));
+}
+
+/** The names, sorted, of the members that differ between two saved definitions. The order of members does not matter. */
+export function changedFields(before: unknown, after: unknown): string[] {
+  const old = isJsonObject(before) ? before : {};
+  const saved = isJsonObject(after) ? after : {};
+  const names = new Set([...Object.keys(old), ...Object.keys(saved)]);
+  return [...names].filter((name) => !isDeepStrictEqual(ownValue(old, name), ownValue(saved, name))).toSorted();
 }

@@ -47,10 +47,6 @@ function sharedTool(description: string, properties: JsonObject, required: strin
   };
 }
 
-export function isSharedTool(name: string): boolean {
-  return Object.hasOwn(SHARED_TOOLS, name);
-}
-
 /** The host function that a shared tool calls, with its positional arguments. */
 export function hostCallOf(tool: string, args: JsonObject): { name: HostFunctionName; args: unknown[] } {
   if (tool === "emitWebhookEvent") return { name: "emitWebhook", args: [args.name, args.data] };

@@ -55,6 +55,5 @@ for (const [of, array, parse] of TYPES) {
  */
 export const EXACT_TYPES: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format: "text" | "binary") =>
-    (format !== "binary" && PARSERS.get(oid)) ||
-    pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    (format !== "binary" && PARSERS.get(oid)) || pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };

@@ -23,8 +23,6 @@ export interface StatementResult {
 
 const MAX_ROWS = 1_000;
 const MAX_VALUE_LEVELS = 64;
-/** A value is nested in its row. */
-const LEVELS_OF_ROW = 1;
 const MAX_RESULT_BYTES = 4 * 1024 * 1024;
 /** The server sends a column's name once, the JSON text has it in every row. */
 const MAX_JSON_CHARACTERS = 8 * 1024 * 1024;
@@ -83,7 +81,8 @@ async function inTransaction(
     let charactersLeft = MAX_JSON_CHARACTERS;
     const { rowCount } = await queryRows(client, oneStatement(text, bound), (row) => {
       if (rows.length === MAX_ROWS) throw new ToolError("TOO_MANY_ROWS", `more than ${MAX_ROWS} rows: add a limit`);
-      if (isDeeperThan(row, MAX_VALUE_LEVELS + LEVELS_OF_ROW)) {
+      // A value is nested in its row.
+      if (isDeeperThan(row, MAX_VALUE_LEVELS + 1)) {
         throw new ToolError("RESULT_TOO_DEEP", `a value is nested more than ${MAX_VALUE_LEVELS} levels deep`);
       }
       const json = JSON.stringify(row);

@@ -15,19 +15,13 @@ export interface OutgoingCall {
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 export const READING_METHODS: ReadonlySet<FetchMethod> = new Set<FetchMethod>(["GET", "HEAD"]);
 
-interface SendOptions {
-  workspaceId: string;
-  timeoutMs: number;
-  signal?: AbortSignal | undefined;
-}
-
 /**
  * Sends one call to an external address; the body is parsed if it is JSON. Rejects with a ToolError.
  */
 export async function sendCall(
   { safeFetch, slots }: HostDependencies,
   call: OutgoingCall,
-  { workspaceId, timeoutMs, signal }: SendOptions,
+  { workspaceId, timeoutMs, signal }: { workspaceId: string; timeoutMs: number; signal: AbortSignal | undefined },
 ) {
   const { body, ...request } = call;
   const endsAtMs = performance.now() + timeoutMs;

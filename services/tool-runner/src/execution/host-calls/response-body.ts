@@ -11,10 +11,10 @@ const UNPACK = {
   deflate: promisify(inflate),
   br: promisify(brotliDecompress),
 } as const;
-const UTF_16_MARKS = [
-  [0xff, 0xfe],
-  [0xfe, 0xff],
-];
+const UTF_16_MARKS = new Map([
+  ["fffe", "utf-16le"],
+  ["feff", "utf-16be"],
+]);
 
 type Headers = Record<string, string | string[]>;
 
@@ -46,8 +46,7 @@ export function bodyOf(headers: Headers, bytes: Buffer): { body: unknown; base64
 
 /** A byte order mark wins over the charset, and is no part of the text. */
 function decoded(bytes: Buffer, charset = "utf-8"): { text: string; isLossy: boolean } {
-  const isUtf16 = UTF_16_MARKS.find(([one, two]) => bytes[0] === one && bytes[1] === two);
-  const label = isUtf16 ? (bytes[0] === 0xff ? "utf-16le" : "utf-16be") : charset;
+  const label = UTF_16_MARKS.get(bytes.toString("hex", 0, 2)) ?? charset;
   try {
     return { text: new TextDecoder(label, { fatal: true }).decode(bytes), isLossy: false };
   } catch {

@@ -5,7 +5,7 @@ import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { type DefinitionViolation, isToolName } from "../../domain/definitions/definition.ts";
 import { newlyExposed } from "../../domain/definitions/release.ts";
-import { isSharedTool } from "../../domain/definitions/shared-tools.ts";
+import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
 import { dryRun } from "../../execution/dry-run.ts";
 import { loadDraft } from "../../execution/workspace/definitions.ts";
 import { findTool } from "../../store/tools.ts";
@@ -54,7 +54,9 @@ function mustBeFreeName(name: string): void {
   if (!isToolName(name)) {
     throw new ConnectError("name: 1 to 64 letters, digits, underscores and hyphens", Code.InvalidArgument);
   }
-  if (isSharedTool(name)) throw new ConnectError(`name: ${name} is a shared tool`, Code.InvalidArgument);
+  if (Object.hasOwn(SHARED_TOOLS, name)) {
+    throw new ConnectError(`name: ${name} is a shared tool`, Code.InvalidArgument);
+  }
 }
 
 function violationMessage({ path, message }: DefinitionViolation) {

@@ -3,12 +3,11 @@ import type { JsonObject } from "@toolgate/rules/json-object";
 import { hasControlCharacters } from "@toolgate/rules/name";
 import { type Compiler, SAVE_LIMIT_MS } from "@toolgate/sandbox/compiler";
 import { editConflict } from "@toolgate/service-host/edit-conflict";
-import { changedFields } from "../../domain/definitions/changed-fields.ts";
 import type { CheckedDefinition } from "../../domain/definitions/check-definition.ts";
 import type { Definition } from "../../domain/definitions/definition.ts";
 import { declaredArguments } from "../../domain/definitions/parameter-schema.ts";
 import { publishedViolations } from "../../domain/definitions/published-parts.ts";
-import { newlyExposed } from "../../domain/definitions/release.ts";
+import { changedFields, newlyExposed } from "../../domain/definitions/release.ts";
 import { checkSaved } from "../../execution/workspace/definitions.ts";
 import {
   countTools,
