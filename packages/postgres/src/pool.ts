@@ -12,8 +12,10 @@ export interface PoolOptions {
   maxConnections: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** How long a statement waits for a connection, be it a new one or one that is in use. Default 30 s. */
+  /** How long a statement waits for a connection while all are in use. Default 10 s. */
   waitMs?: number;
+  /** How long a new connection may take. Default 10 s. */
+  connectTimeoutMs?: number;
   /** Longest time that a statement may run. Default 30 s. */
   statementTimeoutMs?: number;
   /** Called with the error of a connection that broke while idle; the pool replaces it. */
@@ -21,10 +23,12 @@ export interface PoolOptions {
 }
 
 /**
- * A login with a password takes pg a dozen turns of the event loop and of its threads, so on a busy machine more than 5 s
- * may pass although the server answers at once.
+ * A login with a password takes pg a dozen turns of the event loop and of its threads, so on a busy machine more than 5 s may
+ * pass although the server answers at once. Shorter than the deadlines of RPCs (15 s) and the leases of hooks' runs (30 s).
  */
-const WAIT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** For work that is done once, and that nobody repeats when it fails. */
+const PATIENT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** After this time an idle transaction is ended, which releases its locks. */
@@ -40,9 +44,13 @@ export const BIGINT_AS_NUMBER: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-class PooledClient extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super(config);
+/** What a pool gives each client. */
+type ConnectingConfig = pg.ClientConfig & { connectTimeoutMs: number };
+
+/** Gives connecting a timeout of its own: the pool's covers waiting too, and may be much longer. */
+class ConnectingClient extends pg.Client {
+  constructor({ connectTimeoutMs, ...config }: ConnectingConfig) {
+    super({ ...config, connectionTimeoutMillis: connectTimeoutMs });
     // A connection may break between two statements, and even before its borrower could add a listener: without one, the
     // process would crash. The pool replaces the client, because it takes no more statements.
     this.on("error", () => {});
@@ -77,12 +85,13 @@ class PooledClient extends pg.Client {
  * all below 2^53.
  */
 export function createPool(options: PoolOptions): Pool {
-  const config: pg.PoolConfig = {
-    Client: PooledClient,
+  const config: pg.PoolConfig & ConnectingConfig = {
+    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    Client: ConnectingClient as unknown as new () => pg.ClientBase,
     connectionString: options.url,
     max: options.maxConnections,
     application_name: options.applicationName,
-    connectionTimeoutMillis: options.waitMs ?? WAIT_MS,
+    connectionTimeoutMillis: options.waitMs ?? CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -100,7 +109,8 @@ export function createPool(options: PoolOptions): Pool {
 
 /** Runs `work` with a pool of one connection, which is closed afterwards. */
 export async function withPool<T>(url: string, applicationName: string, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = createPool({ url, maxConnections: 1, applicationName });
+  const patience = { waitMs: PATIENT_MS, connectTimeoutMs: PATIENT_MS };
+  const pool = createPool({ url, maxConnections: 1, applicationName, ...patience });
   try {
     return await work(pool);
   } finally {

@@ -85,6 +85,7 @@ interface ConnectionOptions<N extends Need> {
   name: ServiceName;
   needs: readonly N[];
   log: Logger;
+  poolWaitMs?: number;
   /** As which it logs in. By default, as the service, and not as one of its roles. */
   user?: ServerUser;
 }
@@ -94,7 +95,7 @@ interface ConnectionOptions<N extends Need> {
  * (it is named, without credentials), the service's schema is behind its code, or NATS cannot keep the copies of streams.
  */
 export async function openConnections<N extends Need>(
-  { name, needs, log, user = serverUserOf(name) }: ConnectionOptions<N>,
+  { name, needs, log, poolWaitMs, user = serverUserOf(name) }: ConnectionOptions<N>,
   settings: NeedSettings<N>,
   resources: AsyncDisposableStack,
 ): Promise<Connections<N>> {
@@ -109,6 +110,7 @@ export async function openConnections<N extends Need>(
         url: databaseUrl,
         maxConnections: databaseConnections,
         applicationName: name,
+        ...(poolWaitMs !== undefined && { waitMs: poolWaitMs }),
         onIdleError: onError("postgres connection lost"),
       }),
       (pool) => pool.end(),

@@ -35,6 +35,11 @@ export interface Context {
   now: () => Date;
 }
 
+/** When many turns start at the same time, they wait for a connection. A waiting turn is refused after this time too. */
+export const POOL_WAIT_MS = 30_000;
+/** Half a lease, so that one login that hangs does not use it up. */
+const LEASE_CONNECT_MS = 5_000;
+
 /** For tests. */
 export interface Overrides {
   modelOf?: ModelOf;
@@ -58,10 +63,13 @@ export async function createContext(
 ): Promise<Context> {
   const { databaseUrl: url, databaseConnections: maxConnections } = config;
   const onIdleError = (error: Error) => log.error({ err: error }, "postgres connection lost");
-  const connection = { url, maxConnections, applicationName: "chat", onIdleError };
+  const connection = { url, maxConnections, waitMs: POOL_WAIT_MS, applicationName: "chat", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "chat queue"));
-  const leasePool = resources.adopt(createPipelinePool({ ...connection, maxConnections: 1 }), (owned) => owned.end());
+  const leasePool = resources.adopt(
+    createPipelinePool({ ...connection, maxConnections: 1, connectTimeoutMs: LEASE_CONNECT_MS }),
+    (owned) => owned.end(),
+  );
   resources.use(measurePool(leasePool, "chat leases"));
   const queues = turnQueues(config.turnsPerWorkspace);
   for (const lane of LANES)

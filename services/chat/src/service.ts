@@ -6,7 +6,7 @@ import { runEvery } from "@toolgate/service-host/every";
 import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { type Config, readConfig } from "./config.ts";
-import { createContext, type Overrides } from "./context.ts";
+import { createContext, type Overrides, POOL_WAIT_MS } from "./context.ts";
 import { workerLoops } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
@@ -24,7 +24,11 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const now = () => new Date(host.now());
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   await using resources = new AsyncDisposableStack();
-  const { pool, bus } = await openConnections({ name: NAME, needs: ["postgres", "nats"], log }, config, resources);
+  const { pool, bus } = await openConnections(
+    { name: NAME, needs: ["postgres", "nats"], log, poolWaitMs: POOL_WAIT_MS },
+    config,
+    resources,
+  );
   await maintainPartitions(pool, now());
   const stopping = new AbortController();
   const { peers } = host;

@@ -15,7 +15,7 @@ async function checkMember(member: Member, findings: Findings): Promise<void> {
   const { user, env, needs } = member;
   if (!env.DATABASE_URL || !needs.includes("postgres")) return;
   const url = withCaFile(env.DATABASE_URL, env.SERVERS_CA_FILE ?? "");
-  const limits = { waitMs: RESPONSE_MS, statementTimeoutMs: RESPONSE_MS };
+  const limits = { waitMs: RESPONSE_MS, connectTimeoutMs: RESPONSE_MS, statementTimeoutMs: RESPONSE_MS };
   const pool = createPool({ url, maxConnections: 1, applicationName: "doctor", ...limits });
   try {
     await checkSchema(pool, member, findings);

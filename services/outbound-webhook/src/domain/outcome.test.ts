@@ -14,4 +14,9 @@ describe("the outcome of an attempt", () => {
       }),
     );
   });
+
+  it("[OUT-47] 410 to any attempt ends the delivery", () => {
+    for (let number = 1; number <= 6; number += 1)
+      expect(outcomeOf(attempt(number, 410))).toEqual({ verdict: "failed", error: "gone" });
+  });
 });

@@ -20,7 +20,7 @@ export interface HostCallEntry {
   /** The tool, query, sheet or host that was named; never a value. */
   target: string;
   /** From the start of the run to the start of the call. Records of earlier versions have none. */
-  started_after_ms: number;
+  started_after_ms?: number;
   duration_ms: number;
   /** Empty when it succeeded. */
   error_code: string;

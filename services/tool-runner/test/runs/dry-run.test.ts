@@ -61,6 +61,8 @@ describe("a dry run", () => {
       external_api_write: true,
       handler: 'export default (_, ctx) => ctx.writeToSheet("kept", "A1", [[1, 2, 3]]);',
     });
+    // Starts a process and connects to the data source: a dry run has 15 s, and a busy machine may need them.
+    await runner.tools.dryRun({ tool: "reads", args: { city: "x" } });
   });
   afterAll(async () => {
     await runner[Symbol.asyncDispose]();
@@ -143,8 +145,8 @@ describe("a dry run", () => {
   });
 
   it("[TOOL] a dry run lists at most 200 writes", async () => {
-    const insert = 'ctx.executePreparedQuery("insert", { city: "Bern" })';
-    const seventy = `export default async (_, ctx) => { for (let n = 0; n < 70; n += 1) await ${insert}; return {}; };`;
+    const post = `ctx.fetch("${runner.receiver.url}/posted", { method: "POST" })`;
+    const seventy = `export default async (_, ctx) => { for (let n = 0; n < 70; n += 1) await ${post}; return {}; };`;
     const floods =
       'export default async (_, ctx) => { for (let n = 0; n < 3; n += 1) await ctx.callTool("seventy", {}); return {}; };';
     await runner.saveTool("seventy", { external_api_write: true, handler: seventy });
@@ -153,21 +155,21 @@ describe("a dry run", () => {
   });
 
   it("[TOOL] a dry run shows up to 1 MiB of what it would have written, and the length of what exceeds it", async () => {
-    const list = Array(200_000).fill({});
+    const text = "x".repeat(600_000);
     await runner.saveTool("large", {
       external_api_write: true,
       handler: `export default async (_, ctx) => {
-        const list = Array(200_000).fill({});
-        for (const n of [1, 2, 3]) await ctx.executePreparedQuery("insert", { city: "Bern", password: n, list });
+        const text = "x".repeat(600_000);
+        for (const n of [1, 2, 3]) await ctx.executePreparedQuery("insert", { city: "Bern", password: n, text });
         await ctx.executePreparedQuery("insert", { city: "Bern" });
         return { success: true };
       };`,
     });
     const { writes } = await runner.tools.dryRun({ tool: "large" });
-    const written = { query: "insert", args: { city: "Bern", password: 1, list } };
+    const written = { query: "insert", args: { city: "Bern", password: 1, text } };
     const tooLong = { truncated: true, characters: JSON.stringify(written).length };
     expect(writes.map(({ detailJson }) => JSON.parse(detailJson))).toEqual([
-      { query: "insert", args: { city: "Bern", password: "[entfernt]", list } },
+      { query: "insert", args: { city: "Bern", password: "[entfernt]", text } },
       tooLong,
       tooLong,
       { query: "insert", args: { city: "Bern" } },

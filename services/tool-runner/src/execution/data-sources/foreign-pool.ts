@@ -37,7 +37,7 @@ export interface ForeignPool {
 /** The server could not be connected to. */
 export class Unreachable extends Error {}
 
-const CONNECT_TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 8_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const CLEAN_TIMEOUT_MS = 1_000;
 const CLEAN_BYTES = 16 * 1024;
