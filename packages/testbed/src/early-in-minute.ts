@@ -1,7 +1,7 @@
 import { eventually } from "./eventually.ts";
 
 /** How much of a clock minute is left for calls that must count together, also on a busy machine. */
-const LEFT_MS = 10_000;
+const LEFT_MS = 20_000;
 
 /** Waits until `fromMs` of a clock minute have passed and enough of it is left for calls that must count together. */
 export async function earlyInMinute(fromMs = 0): Promise<void> {
