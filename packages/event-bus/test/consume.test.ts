@@ -61,20 +61,19 @@ test("of a handled batch, only the messages that its handler names are delivered
 test("a batch that keeps failing is delivered again until it is handled, as often as its consumer asks for", async () => {
   await using rig = await consumeRig();
   // With the usual waits these would take longer than the test waits.
-  let failuresLeft = 40;
+  const deliveries = 40;
   const handled: string[] = [];
   void rig.consume({
     maxRedeliverWaitMs: 10,
     async handle(messages) {
-      failuresLeft -= 1;
-      if (failuresLeft > 0) throw new Error("the database is down");
+      if (messages.some(({ info }) => info.deliveryCount < deliveries)) throw new Error("the database is down");
       handled.push(...messages.map((message) => message.string()));
     },
   });
   await rig.publish(...numbers(10));
   await eventually(async () => expect(await rig.left()).toBe(0));
   expect(handled.toSorted()).toEqual(numbers(10));
-  expect(rig.errors).toHaveLength(39);
+  expect(rig.errors.length).toBeGreaterThanOrEqual(deliveries - 1);
 });
 
 test("ends after the current batch, and returns the waiting messages", async () => {

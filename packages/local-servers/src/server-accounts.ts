@@ -49,7 +49,7 @@ export function natsAuthorization(users: readonly UserRules[], passwords: Passwo
     `    { user: ${JSON.stringify(name)}, password: ${JSON.stringify(passwords[name])}${rules && `, ${rules}`} }`;
   return [
     "authorization {",
-    // NATS itself gives a client 2 s, which a busy machine may take.
+    // Seconds to log in. NATS itself gives 2, which are too few on a busy machine.
     "  timeout: 30",
     "  users: [",
     ...[user(ADMIN, ""), ...users.map(({ name, rules }) => user(name, rules))],

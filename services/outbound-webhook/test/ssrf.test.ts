@@ -86,7 +86,7 @@ describe("targets", () => {
         [1, MINUTE_MS],
         [2, 5 * MINUTE_MS],
       ] as const) {
-        const delivery = await rig.delivery(workspaceId, { attempts: attempts });
+        const delivery = await rig.delivery(workspaceId, { attempts });
         expect(delivery).toMatchObject({
           status: DeliveryStatus.RETRYING,
           error: "target address not allowed",
