@@ -30,16 +30,17 @@ export interface HookRequest {
   headers?: OutgoingHttpHeaders;
   /** Through which replica. */
   replica?: number;
+  /** Not repeated when it gets 503. */
+  once?: boolean;
 }
 
 /** The rig with a gateway in front of each replica. */
 export interface ReceiveRig extends HookRig {
   baseUrl(replica?: number): string;
-  /** One request over a new connection. */
+  /** One request over a new connection, repeated while it gets 503, as senders have to. */
   send(url: string, request?: HookRequest): Promise<HookResponse>;
-  /** The same, signed in the native format, and repeated while it gets 503, as senders have to. */
+  /** The same, signed in the native format. */
   sendSigned(hook: { url: string; secret: string }, request?: HookRequest & { at?: number }): Promise<HookResponse>;
-  sendSignedOnce: ReceiveRig["sendSigned"];
   /** The deliveries of a hook, oldest first. */
   deliveriesOf(hookId: bigint): Promise<StoredDelivery[]>;
   /** Deliveries that wait for a runner. */
@@ -92,24 +93,21 @@ export async function startReceiveRig({
     urls.push(`http://127.0.0.1:${gateway.port}`);
   }
   const baseUrl = (replica = 0) => urls[replica] as string;
-  const send: ReceiveRig["send"] = (url, { replica, segment, path, ...request } = {}) =>
-    exchange(baseUrl(replica), path ?? `/api/v1/hooks/${segment ?? url.split("/").at(-1)}`, request);
-  const sendSignedOnce: ReceiveRig["sendSignedOnce"] = ({ url, secret }, { at, headers, ...request } = {}) => {
-    const body = request.body ?? "{}";
-    const signature = sign(secret, at ?? Math.floor(rig.clock.now().getTime() / 1000), body);
-    return send(url, { ...request, body, headers: { "x-service-signature": signature, ...headers } });
-  };
+  const send: ReceiveRig["send"] = (url, { replica, segment, path, once, ...request } = {}) =>
+    eventually(async () => {
+      const calledPath = path ?? `/api/v1/hooks/${segment ?? url.split("/").at(-1)}`;
+      const response = await exchange(baseUrl(replica), calledPath, request);
+      return (once || response.status !== 503) && response;
+    });
   const owned = resources.move();
   return {
     ...rig,
     baseUrl,
     send,
-    sendSignedOnce,
-    sendSigned: (hook, request) =>
-      eventually(async () => {
-        const response = await sendSignedOnce(hook, request);
-        return response.status !== 503 && response;
-      }),
+    sendSigned({ url, secret }, { at = Math.floor(rig.clock.now().getTime() / 1000), headers, ...request } = {}) {
+      const body = request.body ?? "{}";
+      return send(url, { ...request, body, headers: { "x-service-signature": sign(secret, at, body), ...headers } });
+    },
     async deliveriesOf(hookId) {
       const { rows } = await rig.pool.query(
         "select * from inbound_hook.delivery where hook_id = $1 order by created_at, id",

@@ -137,9 +137,9 @@ test("[IN-22] while the queue of one workspace is locked, its calls get 503 and 
   for (const hook of [stuck, free]) expect((await rig.sendSigned(hook, { body: newBody() })).status).toBe(202);
   const late = newBody();
   await using lock = await lockGroup(rig.pool, "inbound_hook.tool_queue", workspace.id);
-  const refused = [late, newBody(), newBody()].map((body) => rig.sendSignedOnce(stuck, { body }));
+  const refused = [late, newBody(), newBody()].map((body) => rig.sendSigned(stuck, { body, once: true }));
   for (let call = 0; call < 10; call += 1)
-    expect((await rig.sendSignedOnce(free, { body: newBody() })).status).toBe(202);
+    expect((await rig.sendSigned(free, { body: newBody(), once: true })).status).toBe(202);
   expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([503, 503, 503]);
   await lock.disposeAsync();
   // What was refused is not stored after all, and a repeat is accepted as new.
